@@ -16,6 +16,7 @@ cyclonedx=11.12.0
 nats=2.15.1
 opentelemetry=1.45.2
 ndt7=0.1.4
+irtt_rs=0.10.2
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -119,6 +120,10 @@ for what in "$@"; do
         grep -qF "\"version\": \"$ndt7\"" ../target/tools/ndt7/node_modules/@m-lab/ndt7/package.json 2>/dev/null ||
             npm install --silent --no-save --prefix ../target/tools/ndt7 "@m-lab/ndt7@$ndt7"
         unpack_program irtt
+        # Whoever checks our own code while compiling does not check other people's.
+        ../target/tools/irtt-rs/bin/irtt-server --version 2>/dev/null | grep -qwF "$irtt_rs" ||
+            env -u RUSTC_WORKSPACE_WRAPPER cargo install irtt-rs --version "$irtt_rs" --locked --quiet \
+                --no-default-features --features client,server --root ../target/tools/irtt-rs
         unpack_program chrony
         install_nats
         # By itself: where a part of OpenTelemetry is in its environment, Ray wants all of it.

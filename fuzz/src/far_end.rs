@@ -1,11 +1,14 @@
 //! Datagrams from far ends of somebody else, and requests to our reflector: read or refused; what is reflected is as long as it was.
 
-use far_ends::address::Protocol;
+use far_ends::address::{Keys, Protocol};
 use far_ends::irtt::Server;
 use far_ends::stamp::Reflector;
 use far_ends::{Exchange, Moment, Request, Responder, Terms};
 use std::time::Duration;
 use units::TrafficClass;
+
+/// From this choice of a protocol on there are keys.
+const SIGNED: u8 = 128;
 
 /// Runs the target on an input: which protocol, whether it is an opening, and the datagram.
 pub fn run(input: &[u8]) {
@@ -20,7 +23,11 @@ pub fn run(input: &[u8]) {
         secret: 7,
     };
     let protocol = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
-    let Some(mut exchange) = protocol.exchange(terms, opens % 2 == 0, None) else {
+    let keys = Keys {
+        stamp: "secret".parse().ok().filter(|_| *choice >= SIGNED),
+        irtt: "secret".parse().ok().filter(|_| *choice >= SIGNED),
+    };
+    let Some(mut exchange) = protocol.exchange(terms, opens % 2 == 0, &keys) else {
         return;
     };
     let _ = exchange.handle_opening(octets);
@@ -39,11 +46,13 @@ pub fn run(input: &[u8]) {
         hops_left: 64,
     };
     let mut reply = Vec::new();
-    if Reflector::new(1, None).respond(&request, &mut reply) {
+    if Reflector::new(1, keys.stamp).respond(&request, &mut reply) {
         assert_eq!(reply.len(), octets.len());
     }
-    let mut server = Server::new(1, 7);
-    let opening = far_ends::irtt::Client::new(terms)
+    let mut server = Server::new(1, 7, keys.irtt.clone());
+    let _ = server.respond(&request, &mut reply);
+    let mut server = Server::new(1, 7, None);
+    let opening = far_ends::irtt::Client::new(terms, None)
         .opening()
         .unwrap_or_default();
     assert!(server.respond(

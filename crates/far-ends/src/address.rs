@@ -165,17 +165,12 @@ impl Protocol {
         matches!(self, Self::Dot | Self::Doh)
     }
 
-    /// The near end of it, by IPv6 where `is_v6`; none where it answers no requests. A key is STAMP's.
-    pub fn exchange(
-        self,
-        terms: Terms,
-        is_v6: bool,
-        key: Option<&stamp::Key>,
-    ) -> Option<Box<dyn Exchange>> {
+    /// The near end of it, by IPv6 where `is_v6`; none where it answers no requests.
+    pub fn exchange(self, terms: Terms, is_v6: bool, keys: &Keys) -> Option<Box<dyn Exchange>> {
         Some(match self {
-            Self::Stamp => Box::new(stamp::Sender::new(terms, key.cloned())),
+            Self::Stamp => Box::new(stamp::Sender::new(terms, keys.stamp.clone())),
             Self::Twamp => Box::new(twamp::sender(terms)),
-            Self::Irtt => Box::new(irtt::Client::new(terms)),
+            Self::Irtt => Box::new(irtt::Client::new(terms, keys.irtt.clone())),
             Self::Ntp => Box::new(ntp::Client::new(terms)),
             Self::Dns | Self::Dot | Self::Doh => Box::new(dns::Client::new(terms)),
             Self::H3 => Box::new(quic::Client::new(terms)),
@@ -183,6 +178,15 @@ impl Protocol {
             Self::Iperf3 | Self::Ndt7 => return None,
         })
     }
+}
+
+/// What is shared with far ends that want packets signed.
+#[derive(Clone, Debug, Default)]
+pub struct Keys {
+    /// With STAMP reflectors and senders.
+    pub stamp: Option<stamp::Key>,
+    /// With IRTT's servers and clients.
+    pub irtt: Option<irtt::Key>,
 }
 
 /// A far end by name.

@@ -5,19 +5,23 @@
 //! it grants, which may be less. What is in a packet follows from these: the count and a window of the packets received, the
 //! times at which a packet came and its reply left, by the wall clock and by one that is never set. Multi-octet fields are little-endian.
 //!
-//! Not here: packets with an HMAC, for servers that demand a key.
+//! With a [`Key`] that both ends share every packet is signed, and what is not gets no answer.
 //!
 //! Source: IRTT 0.9.1 (P. Heist), its documentation and its packets; protocol version 1.
 
+mod key;
 mod params;
 mod server;
 #[cfg(test)]
 mod tests;
 
+pub use key::Key;
 pub use server::Server;
 
+use self::key::TAG;
 use self::params::Params;
 use crate::{Exchange, Opening, Reply, Stamps, Terms, field};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The UDP port of servers.
@@ -56,11 +60,12 @@ pub struct Client {
     token: u64,
     /// How long requests will come.
     duration_ns: i64,
+    key: Option<Key>,
 }
 
 impl Client {
-    /// A connection on `terms`, not yet open.
-    pub fn new(terms: Terms) -> Self {
+    /// A connection on `terms`, not yet open; its packets are signed where there is a key.
+    pub fn new(terms: Terms, key: Option<Key>) -> Self {
         let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
         let asked = Params {
             version: VERSION,
@@ -78,7 +83,23 @@ impl Client {
             granted: asked,
             token: 0,
             duration_ns: nanos(terms.duration),
+            key,
         }
+    }
+
+    fn signed(&self, mut packet: Vec<u8>) -> Vec<u8> {
+        if let Some(key) = &self.key {
+            key.sign(&mut packet);
+        }
+        packet
+    }
+}
+
+/// A packet as it is without a tag; none where its tag is not that of `key`.
+fn verified<'a>(packet: &'a [u8], key: Option<&Key>) -> Option<Cow<'a, [u8]>> {
+    match key {
+        Some(key) => Some(Cow::Owned(key.verified(packet)?)),
+        None => Some(Cow::Borrowed(packet)),
     }
 }
 
@@ -92,15 +113,19 @@ impl Exchange for Client {
     fn opening(&self) -> Option<Vec<u8>> {
         let mut out = [MAGIC.as_slice(), &[OPEN]].concat();
         self.asked.emit(&mut out);
-        Some(out)
+        Some(self.signed(out))
     }
 
     fn handle_opening(&mut self, datagram: &[u8]) -> Opening {
+        let Some(datagram) = verified(datagram, self.key.as_ref()) else {
+            return Opening::Pending;
+        };
+        let datagram = &*datagram;
         let Some(flags) = flags(datagram).filter(|flags| flags & OPEN != 0) else {
             return Opening::Pending;
         };
         if flags & HMAC != 0 {
-            return Opening::Refused("it demands a key (HMAC), which is not supported".to_owned());
+            return Opening::Refused("it demands a key - give it by --irtt-key".to_owned());
         }
         let token = field(datagram, TOKEN).map(u64::from_le_bytes);
         let granted = Params::parse(datagram.get(NUMBER..).unwrap_or_default());
@@ -137,13 +162,17 @@ impl Exchange for Client {
         out.extend(self.token.to_le_bytes());
         out.extend(number.to_le_bytes());
         let length = usize::try_from(self.granted.length).unwrap_or(0);
-        out.resize(
-            length.max(self.granted.header()).min(usize::from(u16::MAX)),
-            0,
-        );
+        // What was agreed on is the length with the tag.
+        let tag = if self.key.is_some() { TAG } else { 0 };
+        let length = length.saturating_sub(tag).max(self.granted.header());
+        out.resize(length.min(usize::from(u16::MAX)), 0);
+        if let Some(key) = &self.key {
+            key.sign(out);
+        }
     }
 
     fn handle(&mut self, datagram: &[u8], latest: u32) -> Option<Reply> {
+        let datagram = &*verified(datagram, self.key.as_ref())?;
         let flags = flags(datagram)?;
         let token = u64::from_le_bytes(field(datagram, TOKEN)?);
         let number = u32::from_le_bytes(field(datagram, NUMBER)?);
@@ -170,7 +199,7 @@ impl Exchange for Client {
 
     fn closing(&self) -> Option<Vec<u8>> {
         let head = [MAGIC.as_slice(), &[CLOSE]].concat();
-        Some([head.as_slice(), &self.token.to_le_bytes()].concat())
+        Some(self.signed([head.as_slice(), &self.token.to_le_bytes()].concat()))
     }
 }
 

@@ -35,6 +35,7 @@ pub mod dns;
 pub mod icmp;
 pub mod iperf3;
 pub mod irtt;
+mod key;
 pub mod ndt7;
 pub mod nq;
 pub mod ntp;

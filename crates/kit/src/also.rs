@@ -15,6 +15,7 @@ use crate::log::Log;
 use crate::register::Register;
 use crate::secret::secret;
 use datagrams::Datagrams;
+use far_ends::address::Keys;
 use far_ends::udpst::SharedKey;
 use far_ends::{Responder, irtt, stamp};
 use iperf3::Iperf3;
@@ -195,8 +196,8 @@ pub struct Common<'a> {
     pub credentials: Option<&'a Credentials>,
     /// Who may have a UDPSTP test.
     pub keys: &'a [SharedKey],
-    /// What STAMP senders share with us; none: their packets are not signed.
-    pub stamp_key: Option<&'a stamp::Key>,
+    /// What clients share with us whose packets are to be signed.
+    pub shared: &'a Keys,
     /// Where records of browsers go.
     pub records: &'a Path,
     /// Who has the page.
@@ -242,10 +243,13 @@ impl Other {
         };
         let server = match also.protocol {
             Protocol::Stamp => {
-                let key = common.stamp_key.cloned();
+                let key = common.shared.stamp.clone();
                 datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS, key)))?
             }
-            Protocol::Irtt => datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret())))?,
+            Protocol::Irtt => {
+                let key = common.shared.irtt.clone();
+                datagrams(Box::new(irtt::Server::new(MOST_SESSIONS, secret(), key)))?
+            }
             Protocol::Twamp => {
                 Server::Twamp(Twamp::bind(also.address(address), Arc::clone(common.log))?)
             }

@@ -4,14 +4,15 @@ use crate::begin::Opened;
 use crate::ending::Ending;
 use crate::lab_server::Far;
 use crate::usage::{Usage, print};
-use far_ends::stamp;
 use jiff::Timestamp;
 use record::Run;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use session::{AccessKey, Client, Family};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Exit status after an interrupt.
@@ -19,14 +20,17 @@ pub const INTERRUPTED: u8 = 130;
 /// How long the far end may take to welcome us.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// The key that `--stamp-key` gives; none for an empty text, which the environment may have. An error does not repeat it.
+/// The key that `option` gives; none for an empty text, which the environment may have. An error does not repeat it.
 ///
 /// # Errors
 /// When it is none.
-pub fn stamp_key(text: Option<&str>) -> anyhow::Result<Option<stamp::Key>> {
+pub fn shared_key<K>(option: &str, text: Option<&str>) -> anyhow::Result<Option<K>>
+where
+    K: FromStr<Err: Display>,
+{
     let text = text.filter(|text| !text.is_empty());
     let key = text.map(str::parse).transpose();
-    key.map_err(|what| Usage::of(anyhow::anyhow!("--stamp-key cannot be read: {what}")))
+    key.map_err(|what| Usage::of(anyhow::anyhow!("{option} cannot be read: {what}")))
 }
 
 /// The far end, and how it is reached.

@@ -3,10 +3,11 @@
 use crate::also::{Also, Common, Other};
 use crate::far::StopOnDrop;
 use crate::log::Log;
-use crate::options::stamp_key;
+use crate::options::shared_key;
 use crate::register::Register;
 use crate::server::Serving;
 use crate::usage::{Usage, print};
+use far_ends::address::Keys;
 use far_ends::udpst::SharedKey;
 use session::{DEFAULT_PORT, Identity, ServerConfig};
 use std::net::IpAddr;
@@ -50,6 +51,14 @@ pub struct Args {
         hide_env_values = true
     )]
     stamp_key: Option<String>,
+    /// Key shared with IRTT clients (their --hmac), for --also irtt: answer signed packets only; text, or hex: and hexadecimal digits.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "ISOBATH_IRTT_KEY",
+        hide_env_values = true
+    )]
+    irtt_key: Option<String>,
     /// Folder for records of browsers, with --also page.
     #[arg(long, value_name = "DIR", default_value = "isobath-runs")]
     records: PathBuf,
@@ -88,6 +97,16 @@ pub struct Args {
     quiet: bool,
 }
 
+impl Args {
+    /// What clients share with us.
+    fn keys(&self) -> anyhow::Result<Keys> {
+        Ok(Keys {
+            stamp: shared_key("--stamp-key", self.stamp_key.as_deref())?,
+            irtt: shared_key("--irtt-key", self.irtt_key.as_deref())?,
+        })
+    }
+}
+
 /// Serves until the program is interrupted; what it is the far end of, `register` says.
 ///
 /// # Errors
@@ -101,7 +120,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let credentials = credentials(args)?;
-    let stamp_key = stamp_key(args.stamp_key.as_deref())?;
+    let shared = args.keys()?;
     if args.udpst_key.is_empty() && args.also.iter().any(|also| also.wants_key()) {
         return Err(Usage::of(anyhow::anyhow!(
             "--also udpst needs a key that its clients share, since it sends a load to whoever asks - add --udpst-key KEY"
@@ -150,7 +169,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         identity: &shown,
         credentials: credentials.as_ref(),
         keys: &args.udpst_key,
-        stamp_key: stamp_key.as_ref(),
+        shared: &shared,
         records: &args.records,
         register,
         log: &log,

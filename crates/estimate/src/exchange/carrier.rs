@@ -11,7 +11,7 @@ use crate::messages::Sent;
 use crate::methods::{self, Carry};
 use crate::plan::Plan;
 use crate::traffic::Traffic;
-use far_ends::address::Protocol;
+use far_ends::address::{Keys, Protocol};
 use far_ends::{Exchange, Opening, Terms};
 use kit::control::{Broken, Context, DISPLAY, FLUSH};
 use kit::datagrams::Quality;
@@ -52,7 +52,7 @@ pub(super) struct Exchanging<'a> {
     context: &'a Context<'a, Plan, Live>,
     protocol: Protocol,
     /// Only what is signed is an answer.
-    is_signed: bool,
+    keys: Keys,
     line: Line,
     exchange: Box<dyn Exchange>,
     /// Octets of headers below a request, by this version of IP.
@@ -105,10 +105,10 @@ impl<'a> Exchanging<'a> {
         let mut exchanging = Self {
             context,
             protocol,
-            is_signed: found.stamp_key.is_some(),
+            keys: found.keys.clone(),
             line: Line::open(found, &terms, &|| !context.is_interrupted())?,
             exchange: protocol
-                .exchange(terms, is_v6, found.stamp_key.as_ref())
+                .exchange(terms, is_v6, &found.keys)
                 .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,
             headers,
             pacer: Pacer::calibrate()?,
@@ -223,10 +223,12 @@ impl<'a> Exchanging<'a> {
             );
         }
         let mode = match self.protocol {
-            Protocol::Stamp if self.is_signed => {
+            Protocol::Stamp if self.keys.stamp.is_some() => {
                 " in authenticated mode, with the key of --stamp-key"
             }
             Protocol::Stamp => " (in authenticated mode it wants --stamp-key)",
+            Protocol::Irtt if self.keys.irtt.is_some() => ", with the key of --irtt-key",
+            Protocol::Irtt => " (with a key it wants --irtt-key)",
             _ => "",
         };
         format!(

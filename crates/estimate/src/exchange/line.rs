@@ -1,9 +1,9 @@
 //! What requests and replies go over: datagrams, or a connection with a resolver.
 
 use super::control::Control;
-use far_ends::address::{FarEnd, Protocol};
+use far_ends::Terms;
+use far_ends::address::{FarEnd, Keys, Protocol};
 use far_ends::twamp::{self, Asked};
-use far_ends::{Terms, stamp};
 use kit::control::Broken;
 use kit::stream::any;
 use std::net::SocketAddr;
@@ -27,8 +27,8 @@ pub struct Found<'a> {
     pub to: SocketAddr,
     /// Whose certificates are believed, where it has one.
     pub trust: Trust,
-    /// What is shared with a STAMP reflector that wants packets signed.
-    pub stamp_key: Option<stamp::Key>,
+    /// What is shared with a far end that wants packets signed.
+    pub keys: Keys,
 }
 
 /// See the module.

@@ -1,12 +1,13 @@
 //! A server for IRTT's clients.
 //!
 //! It answers like theirs, with less to give away: a reply is no longer than its request (an opening's is longer by the token's 8
-//! octets, as the protocol wants it), replies leave as best effort, and a packet with an HMAC gets none.
+//! octets, as the protocol wants it), and replies leave as best effort. With a key, only what is signed by it gets a reply, which is signed, too; without
+//! one, what is signed gets none.
 
 use super::params::Params;
 use super::{
-    AT_MIDPOINT, AT_RECEIVE, AT_SEND, CLOSE, COUNT, HEAD, HMAC, MAGIC, MONOTONIC, NUMBER, OPEN,
-    REPLY, TOKEN, VERSION, WALL, WINDOW,
+    AT_MIDPOINT, AT_RECEIVE, AT_SEND, CLOSE, COUNT, HEAD, HMAC, Key, MAGIC, MONOTONIC, NUMBER,
+    OPEN, REPLY, TOKEN, VERSION, WALL, WINDOW, verified,
 };
 use crate::{Moment, Request, Responder, field};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,6 +30,7 @@ pub struct Server {
     most: usize,
     secret: u64,
     given: u64,
+    key: Option<Key>,
 }
 
 #[derive(Debug)]
@@ -43,15 +45,37 @@ struct Connection {
 }
 
 impl Server {
-    /// One that has `most` connections, and forgets the eldest for a new one. `secret` makes its tokens.
-    pub const fn new(most: usize, secret: u64) -> Self {
+    /// One that has `most` connections, and forgets the eldest for a new one. `secret` makes its tokens; `key` is shared with its clients.
+    pub const fn new(most: usize, secret: u64, key: Option<Key>) -> Self {
         Self {
             connections: BTreeMap::new(),
             order: VecDeque::new(),
             most,
             secret,
             given: 0,
+            key,
         }
+    }
+
+    /// Answers a request without a tag.
+    fn answer(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> bool {
+        let Some([magic @ .., flags]) = field::<4>(request.octets, 0) else {
+            return false;
+        };
+        if magic != MAGIC || flags & (REPLY | HMAC) != 0 {
+            return false;
+        }
+        if flags & OPEN != 0 {
+            return self.open(request, flags, out);
+        }
+        let Some(token) = field(request.octets, TOKEN).map(u64::from_le_bytes) else {
+            return false;
+        };
+        if flags & CLOSE != 0 {
+            self.close(token, request.peer);
+            return false;
+        }
+        self.echo(request, token, out)
     }
 
     fn open(&mut self, request: &Request<'_>, flags: u8, out: &mut Vec<u8>) -> bool {
@@ -140,23 +164,16 @@ impl Server {
 impl Responder for Server {
     fn respond(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> bool {
         out.clear();
-        let Some([magic @ .., flags]) = field::<4>(request.octets, 0) else {
+        let key = self.key.clone();
+        let Some(octets) = verified(request.octets, key.as_ref()) else {
             return false;
         };
-        if magic != MAGIC || flags & (REPLY | HMAC) != 0 {
-            return false;
+        let octets = &*octets;
+        let is_answered = self.answer(&Request { octets, ..*request }, out);
+        if let Some(key) = key.filter(|_| is_answered) {
+            key.sign(out);
         }
-        if flags & OPEN != 0 {
-            return self.open(request, flags, out);
-        }
-        let Some(token) = field(request.octets, TOKEN).map(u64::from_le_bytes) else {
-            return false;
-        };
-        if flags & CLOSE != 0 {
-            self.close(token, request.peer);
-            return false;
-        }
-        self.echo(request, token, out)
+        is_answered
     }
 }
 

@@ -4,7 +4,11 @@ use proptest::prelude::*;
 use units::{Dscp, TrafficClass};
 
 fn client() -> Client {
-    Client::new(Terms {
+    client_with(None)
+}
+
+fn client_with(key: Option<Key>) -> Client {
+    let terms = Terms {
         payload: 172,
         duration: Duration::from_secs(10),
         interval: Duration::from_millis(20),
@@ -13,7 +17,8 @@ fn client() -> Client {
             ..TrafficClass::default()
         },
         secret: 1,
-    })
+    };
+    Client::new(terms, key)
 }
 
 /// A server's answer to an opening.
@@ -117,7 +122,7 @@ fn a_server_that_refuses_says_why() {
         ..asked
     };
     assert!(refused(0, 7, short).contains("duration is 9 s"));
-    assert!(refused(HMAC, 7, asked).contains("HMAC"));
+    assert!(refused(HMAC, 7, asked).contains("--irtt-key"));
 }
 
 /// A datagram to a server from `port`, at `seconds`.
@@ -141,7 +146,7 @@ fn ask(server: &mut Server, octets: &[u8], port: u16, seconds: u64) -> Option<Ve
 
 #[test]
 fn our_client_and_our_server_understand_each_other() {
-    let (mut client, mut server) = (client(), Server::new(2, 7));
+    let (mut client, mut server) = (client(), Server::new(2, 7, None));
     let opened = ask(&mut server, &client.opening().unwrap(), 1, 0).unwrap();
     assert_eq!(client.handle_opening(&opened), Opening::Open);
     let mut request = Vec::new();
@@ -163,10 +168,39 @@ fn our_client_and_our_server_understand_each_other() {
 }
 
 #[test]
+fn who_has_a_key_speaks_to_nobody_without_it() {
+    let key = |text: &str| Some(text.parse().unwrap());
+    let keys = [key("secret"), key("other"), None];
+    for (at, of_client) in keys.iter().enumerate() {
+        for (there, of_server) in keys.iter().enumerate() {
+            let mut client = client_with(of_client.clone());
+            let mut server = Server::new(1, 7, of_server.clone());
+            let opening = client.opening().unwrap();
+            let opened = ask(&mut server, &opening, 1, 0);
+            assert_eq!(opened.is_some(), at == there, "{at} {there}");
+            let Some(opened) = opened else { continue };
+            assert_eq!(client.handle_opening(&opened), Opening::Open);
+            let mut request = Vec::new();
+            client.request(0, 0, &mut request);
+            let reply = ask(&mut server, &request, 1, 0).unwrap();
+            assert_eq!([request.len(), reply.len()], [172, 172]);
+            assert_eq!(client.handle(&reply, 0).unwrap().arrived, Some(1));
+            if of_client.is_some() {
+                let mut forged = reply.clone();
+                forged[40] ^= 1;
+                assert_eq!(client.handle(&forged, 0), None);
+            }
+            ask(&mut server, &client.closing().unwrap(), 1, 0);
+            assert_eq!(ask(&mut server, &request, 1, 0), None, "closed");
+        }
+    }
+}
+
+#[test]
 fn the_window_tells_which_of_the_last_requests_came() {
     let mut client = client();
     client.asked.received_stats = WINDOW;
-    let mut server = Server::new(1, 7);
+    let mut server = Server::new(1, 7, None);
     let opened = ask(&mut server, &client.opening().unwrap(), 1, 0).unwrap();
     client.handle_opening(&opened);
     let mut request = Vec::new();
@@ -181,7 +215,7 @@ fn the_window_tells_which_of_the_last_requests_came() {
 
 #[test]
 fn a_server_forgets_the_eldest_and_refuses_other_versions() {
-    let mut server = Server::new(1, 7);
+    let mut server = Server::new(1, 7, None);
     let mut first = client();
     first.handle_opening(&ask(&mut server, &first.opening().unwrap(), 1, 0).unwrap());
     ask(&mut server, &client().opening().unwrap(), 2, 0).unwrap();
@@ -200,7 +234,7 @@ fn a_server_forgets_the_eldest_and_refuses_other_versions() {
 proptest! {
     #[test]
     fn a_server_answers_with_no_more_than_it_was_asked_with(octets in proptest::collection::vec(any::<u8>(), 0..100), flags in 0..16_u8) {
-        let mut server = Server::new(1, 7);
+        let mut server = Server::new(1, 7, None);
         let all = [MAGIC.as_slice(), &[flags], &octets].concat();
         if let Some(reply) = ask(&mut server, &all, 1, 0) {
             // An opening's answer has a token, too.

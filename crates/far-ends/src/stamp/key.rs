@@ -6,7 +6,7 @@
 use super::layout::{SIGNED, put};
 use super::{HMAC, PADDING, TLV, Tlvs};
 use crate::field;
-use data_encoding::HEXLOWER_PERMISSIVE;
+use crate::key::octets;
 use ring::hmac;
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +15,6 @@ use std::str::FromStr;
 pub(super) const TAG: usize = 16;
 /// Where a packet's tag begins.
 const AT: usize = SIGNED.len - TAG;
-/// Before a key that is written in hexadecimal digits.
-const HEX: &str = "hex:";
 
 /// A key that both ends share.
 #[derive(Clone)]
@@ -80,16 +78,7 @@ impl FromStr for Key {
 
     /// A text, or `hex:` and hexadecimal digits.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let octets = match text.strip_prefix(HEX) {
-            Some(digits) => HEXLOWER_PERMISSIVE
-                .decode(digits.as_bytes())
-                .map_err(|_| "after 'hex:' write pairs of hexadecimal digits")?,
-            None => text.as_bytes().to_vec(),
-        };
-        if octets.is_empty() {
-            return Err("a key has at least one octet");
-        }
-        Ok(Self::new(&octets))
+        Ok(Self::new(&octets(text)?))
     }
 }
 

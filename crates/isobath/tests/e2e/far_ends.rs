@@ -188,15 +188,35 @@ fn tshark_understands_a_twamp_session() {
     assert_eq!(dissected("_ws.malformed", &["frame.number"]), [""; 0]);
 }
 
+/// Without a key and with one.
+#[track_caller]
+fn an_irtt_server_tells_delays_and_losses(server: &str) {
+    let place = place();
+    delays_are_the_labs(place.path(), server, "irtt://far");
+    losses_are_told_apart(place.path(), server, "irtt://far");
+    let signed = format!("{server} --hmac=secret");
+    let address = "irtt://far --irtt-key hex:736563726574";
+    delays_are_the_labs(place.path(), &signed, address);
+    let other = "rtt irtt://far --irtt-key other -d 1s";
+    let told = asked(place.path(), "small.toml", &signed, address, other).stdout;
+    assert!(told.contains("with the key of --irtt-key"), "{told}");
+}
+
 #[test]
 fn irtts_server_tells_delays_and_losses_of_each_way() {
     let Some(_machine) = Machine::shared() else {
         return;
     };
     let server = format!("{} server", unpacked("irtt/usr/bin/irtt"));
-    let place = place();
-    delays_are_the_labs(place.path(), &server, "irtt://far");
-    losses_are_told_apart(place.path(), &server, "irtt://far");
+    an_irtt_server_tells_delays_and_losses(&server);
+}
+
+#[test]
+fn irtts_other_server_tells_delays_and_losses_of_each_way() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    an_irtt_server_tells_delays_and_losses(&unpacked("irtt-rs/bin/irtt-server"));
 }
 
 #[test]
@@ -206,21 +226,19 @@ fn irtts_client_finds_with_our_server_what_it_finds_with_its_own() {
     };
     let place = place();
     let irtt = unpacked("irtt/usr/bin/irtt");
-    for (lab, port, server) in [
-        ("up.toml", 2112, format!("{irtt} server")),
-        (
-            "up.toml",
-            2113,
-            format!("{PROGRAM} serve --also irtt:2113 --ephemeral --quiet --json"),
-        ),
+    let ours = format!("{PROGRAM} serve --also irtt:2113 --ephemeral --quiet --json");
+    for (port, server, key) in [
+        (2112, format!("{irtt} server"), ""),
+        (2113, ours.clone(), ""),
+        (2113, format!("{ours} --irtt-key secret"), "--hmac=secret"),
     ] {
         let also = format!("far={server}");
         let client =
-            format!("exec {irtt} client -Q -i 20ms -d 6s -l 172 -o told.json.gz far:{port}");
+            format!("exec {irtt} client -Q -i 20ms -d 6s -l 172 {key} -o told.json.gz far:{port}");
         run(
             place.path(),
             &[
-                "lab", "run", lab, "--also", &also, "--", "sh", "-c", &client,
+                "lab", "run", "up.toml", "--also", &also, "--", "sh", "-c", &client,
             ],
         )
         .ended(0);
@@ -239,6 +257,35 @@ fn irtts_client_finds_with_our_server_what_it_finds_with_its_own() {
             assert!((5.1..7.0).contains(&ms), "{way}: {stats:#}");
         }
         fs::remove_file(place.path().join("told.json.gz")).unwrap();
+    }
+}
+
+#[test]
+fn irtts_other_client_finds_with_our_server_what_the_lab_does() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let client = unpacked("irtt-rs/bin/irtt-client");
+    for (ours, theirs) in [("", ""), ("--irtt-key secret", "--hmac secret")] {
+        let server = format!("{PROGRAM} serve --also irtt {ours} --ephemeral --quiet --json");
+        let script = format!("exec {client} -i 20ms -d 3s -l 172 {theirs} -f jsonl --no-stats far");
+        let ran = in_small_lab(place.path(), &server, &script);
+        let told = &ran.ended(0).stdout;
+        let rows: Vec<Value> = told
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        let replies: Vec<&Value> = rows
+            .iter()
+            .filter(|row| row["event"] == "echo_reply")
+            .collect();
+        assert!((140..=151).contains(&replies.len()), "{told}");
+        for way in ["sd_us", "rd_us"] {
+            let least = replies.iter().filter_map(|reply| reply[way].as_f64());
+            let ms = least.fold(f64::MAX, f64::min) / 1e3;
+            assert!((5.1..7.0).contains(&ms), "{way}: {ms} {told}");
+        }
     }
 }
 

@@ -38,6 +38,14 @@ pub(crate) struct Args {
         hide_env_values = true
     )]
     pub(super) stamp_key: Option<String>,
+    /// Key shared with an irtt:// server (its --hmac): text, or hex: and hexadecimal digits.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "ISOBATH_IRTT_KEY",
+        hide_env_values = true
+    )]
+    pub(super) irtt_key: Option<String>,
     #[command(flatten)]
     pub(super) trust: TrustArgs,
     #[command(flatten)]

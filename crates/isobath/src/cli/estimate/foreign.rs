@@ -3,7 +3,7 @@
 use super::{Args, begun, conclude, finish, progress};
 use estimate::exchange::{self, Found};
 use estimate::run::Context;
-use far_ends::address::FarEnd;
+use far_ends::address::{FarEnd, Keys};
 use kit::begin::path_info;
 use kit::options;
 use kit::usage::Usage;
@@ -25,7 +25,10 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
     } else if args.trust.is_given() {
         return Err(usage(NO_CERTIFICATE.to_owned()));
     }
-    let stamp_key = options::stamp_key(args.stamp_key.as_deref())?;
+    let keys = Keys {
+        stamp: options::shared_key("--stamp-key", args.stamp_key.as_deref())?,
+        irtt: options::shared_key("--irtt-key", args.irtt_key.as_deref())?,
+    };
     let port = protocol.port().unwrap_or(0);
     let found = session::resolve(&far_end.host, port, args.towards.reach.family())?;
     let to = found[0];
@@ -51,7 +54,7 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
         far_end,
         to,
         trust: args.trust.trust(),
-        stamp_key,
+        keys,
     };
     let outcome = exchange::run(&context, &found, &mut opened.writer)?;
     display.finish();
