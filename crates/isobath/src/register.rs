@@ -1,5 +1,6 @@
 //! Every measurement of the program, and what its server does for clients.
 
+use crate::cli::lab::books::LabRun;
 use crate::flent_record::FlentRecord;
 use calibrate::Calibration;
 use kit::register::Register;
@@ -17,6 +18,7 @@ pub(crate) static REGISTER: Register = Register {
         &studies::trial::Trial,
         &studies::medianet::MediaNet,
         &Calibration,
+        &LabRun,
         &FlentRecord,
     ],
     far_ends: &[

@@ -36,10 +36,10 @@ impl Phases {
     pub(crate) fn of(run: &Run, end_s: f64) -> Self {
         match Self::told(run) {
             Some(told) if told != Self::default() => told,
-            // Of bulk transfers, test streams and trains nothing is idle, and each is looked at by itself.
+            // Of bulk transfers, test streams, trains and what somebody else does nothing is idle, and each is looked at by itself.
             _ if matches!(
                 run.test.as_str(),
-                "btc" | "sim-btc" | mbm::TEST | mbm::SIMULATED | estimate::TEST
+                "btc" | "sim-btc" | "lab run" | mbm::TEST | mbm::SIMULATED | estimate::TEST
             ) =>
             {
                 Self::default()

@@ -4,6 +4,19 @@ use record::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What the links of a lab did while somebody's program ran in it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct LabSummary {
+    /// Where the longest queue was, in words.
+    pub sentence: String,
+    /// How long the command ran, in seconds.
+    pub seconds: f64,
+    /// Its exit status, as a shell has it; null when this program was killed before the command ended.
+    pub exit_status: Option<u8>,
+    /// One entry for each direction of each link.
+    pub lab: Vec<LinkTruth>,
+}
+
 /// What the counters of one direction of a link say of the time under load.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub struct LinkTruth {

@@ -23,5 +23,5 @@ pub mod udpst;
 mod ways;
 
 pub use direction::Direction;
-pub use lab::LinkTruth;
+pub use lab::{LabSummary, LinkTruth};
 pub use ways::Ways;

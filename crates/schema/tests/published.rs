@@ -5,7 +5,7 @@ use isobath_schema::published::{columns, documented, schema};
 use isobath_schema::tables::{
     Counters, Cpu, Hop, HttpsProbe, Packet, PageLoad, PageObject, Queue, Sample, Series, Stream,
 };
-use isobath_schema::{btc, estimate, mbm, replay, rpm, rrul, udpst};
+use isobath_schema::{LabSummary, btc, estimate, mbm, replay, rpm, rrul, udpst};
 
 #[test]
 fn schemas_of_summaries_are_fresh() {
@@ -16,6 +16,7 @@ fn schemas_of_summaries_are_fresh() {
     schema::<replay::Summary>("replay");
     schema::<rpm::Summary>("rpm");
     schema::<udpst::Summary>("udpst");
+    schema::<LabSummary>("lab-run");
 }
 
 macro_rules! all {

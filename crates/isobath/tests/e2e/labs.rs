@@ -4,7 +4,10 @@ use crate::support::{
     Machine, PROGRAM, Running, SMALL_LAB, Signal, children, eventually, folder, has, is_alive,
     isobath, number, run,
 };
+use record::Record;
 use rustix::process::{Pid, kill_process_group};
+use schema::tables::Counters;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -86,6 +89,65 @@ fn the_exit_status_of_the_command_is_passed_on() {
         let more = said.filter(|line| !line.starts_with("lab: TCP of other programs"));
         assert_eq!(more.count(), 0, "{command}: {}", ran.stderr);
     }
+}
+
+/// What an independent program sends through a link and what the link's record says are one.
+#[test]
+fn a_record_tells_what_the_links_did_while_a_command_ran() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    if !has("iperf3") {
+        return;
+    }
+    let place = folder(&[("small.toml", SMALL_LAB)]);
+    let arguments = ["--also", "far=iperf3 -s -1", "--out", "record", "--"];
+    let client = ["iperf3", "-c", "far", "-t", "4", "-J"];
+    let ran = run(
+        place.path(),
+        &[&["lab", "run", "small.toml"], &arguments[..], &client].concat(),
+    );
+    ran.ended(0);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let received = number(&told, "/end/sum_received/bytes");
+    let record = Record::open(&place.path().join("record")).unwrap();
+    let run_json = serde_json::to_value(record.run()).unwrap();
+    assert_eq!(
+        (&run_json["test"], &run_json["summary"]["exit_status"]),
+        (&json!("lab run"), &json!(0))
+    );
+    let up = &run_json["summary"]["lab"][0];
+    assert_eq!(
+        (&up["link"], &up["direction"]),
+        (&json!("near-far"), &json!("up"))
+    );
+    let queue_ms = number(up, "/queue_ms/max");
+    // 30 kB at 8 Mbit/s.
+    assert!((15.0..=30.5).contains(&queue_ms), "{up:#}");
+    let rows = record.rows::<Counters>().unwrap();
+    let carried = |way: &str| {
+        let rows = rows.iter().filter(|row| row.direction == way);
+        rows.map(|row| row.bytes).sum::<u64>() as f64
+    };
+    // Headers add 72 octets to 1,428; what was sent again is little.
+    assert!(
+        (1.03..1.15).contains(&(carried("up") / received)),
+        "{} {received}",
+        carried("up")
+    );
+    assert!(carried("down") < 0.1 * carried("up"));
+    let scorecard = run(place.path(), &["show", "record"])
+        .ended(0)
+        .stdout
+        .clone();
+    assert!(
+        scorecard.contains("iperf3 -c far") && scorecard.contains("near-far up"),
+        "{scorecard}"
+    );
+    assert!(ran.stderr.contains("near-far up"), "{}", ran.stderr);
+    run(place.path(), &["report", "record"]).ended(0);
+    let page = fs::read_to_string(place.path().join("record/report.html")).unwrap();
+    assert!(page.contains("The longest queue was that of near-far up"));
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! `isobath lab`, and the far end that `--lab` brings up.
 
+pub(crate) mod books;
+
+use self::books::Books;
 use super::calibrate;
 use anyhow::Context;
 use kit::lab_server::end;
 use kit::usage::{Usage, print};
 use lab::{Network, Topology, profiles};
+use serde_json::Value;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -34,6 +39,9 @@ pub(crate) enum Verb {
     Run {
         #[command(flatten)]
         place: Place,
+        /// Record what the links carry, queue and drop in this folder; the scorecard goes to stderr.
+        #[arg(short, long, value_name = "DIR")]
+        out: Option<PathBuf>,
         /// Command to run, with its arguments.
         #[arg(last = true, required = true)]
         command: Vec<String>,
@@ -71,13 +79,18 @@ pub(super) fn run(verb: Verb) -> anyhow::Result<u8> {
         }
         Verb::Shell(place) => {
             let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
-            inside(&place, Command::new(shell))
+            inside(&place, Command::new(shell), None)
         }
-        Verb::Run { place, command } => {
+        Verb::Run {
+            place,
+            out,
+            command,
+        } => {
             let (program, arguments) = command.split_first().context("no command was given")?;
+            let record = out.map(|out| (out, books::plan(&place, &command)));
             let mut command = Command::new(program);
             command.args(arguments);
-            inside(&place, command)
+            inside(&place, command, record)
         }
         Verb::Calibrate(args) => calibrate::run(&args),
     }
@@ -137,8 +150,9 @@ fn round_trip(topology: &Topology, server: &str) -> Duration {
         .sum()
 }
 
-/// Runs `command` in a lab, with what the user wants beside it; returns its exit status.
-fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
+/// Runs `command` in a lab, with what the user wants beside it, and keeps a `record` of the links by its folder and plan, if one is wanted; returns
+/// the command's exit status.
+fn inside(place: &Place, command: Command, record: Option<(PathBuf, Value)>) -> anyhow::Result<u8> {
     let topology = profiles::find(&place.name).map_err(Usage::of)?;
     let also: Vec<(&str, &str)> = place
         .also
@@ -169,6 +183,8 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
         .on
         .as_ref()
         .unwrap_or_else(|| &network.topology().client);
+    let record = record.map(|(out, plan)| Books::open((&place.name, &network), plan, &out));
+    let (mut record, mut broken) = (record.transpose()?, None);
     let mut child = network.spawn(node, command).map_err(Usage::of)?;
     if let Some(notice) = network.congestion().notice() {
         eprintln!("lab: {notice}");
@@ -181,9 +197,25 @@ fn inside(place: &Place, command: Command) -> anyhow::Result<u8> {
             end(&mut child);
         }
         clock::sleep_until(clock::now() + LOOK);
+        if broken.is_none()
+            && let Some(record) = &mut record
+        {
+            // The command goes on without a record.
+            broken = record.look().err();
+        }
     };
+    let status = exit_status(status);
     others.iter_mut().for_each(end);
-    Ok(exit_status(status))
+    if let Some(broken) = broken {
+        return Err(broken);
+    }
+    if let Some(record) = record {
+        eprintln!(
+            "\n{}",
+            record.close(status, terminated.load(Ordering::Relaxed))?
+        );
+    }
+    Ok(status)
 }
 
 /// The exit status of a child as a shell reports it.
