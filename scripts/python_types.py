@@ -28,6 +28,7 @@ FILES = {
     "replay.summary": "Replay",
     "trial.summary": "Trial",
     "medianet.summary": "Medianet",
+    "lab-run.summary": "LabRun",
 }
 HEAD = '''"""What records hold, as classes: the whole of `run.json`, and the summary of every measurement.
 

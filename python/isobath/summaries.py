@@ -2378,3 +2378,22 @@ class MedianetSummary(Figures):
     """What cross traffic left of the bottleneck, on average."""
 
     _parts: ClassVar[dict[str, str]] = {"delay_ms": "Distribution", "estimates": "MedianetEstimates", "frames": "MedianetFates", "links": "LinkTruth", "streams": "MedianetStreamFigures"}
+
+
+class LabRunSummary(Figures):
+    """What the links of a lab did while somebody's program ran in it."""
+
+    exit_status: int | None
+    """Its exit status, as a shell has it; null when this program was killed before the command
+    ended."""
+
+    lab: list[LinkTruth]
+    """One entry for each direction of each link."""
+
+    seconds: float
+    """How long the command ran, in seconds."""
+
+    sentence: str
+    """Where the longest queue was, in words."""
+
+    _parts: ClassVar[dict[str, str]] = {"lab": "LinkTruth"}
