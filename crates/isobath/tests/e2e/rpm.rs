@@ -1,6 +1,9 @@
 //! Responsiveness, in a lab whose delays are known.
 
 use crate::support::{Machine, PROGRAM, SMALL_LAB, folder, in_small_lab, number, once_there, run};
+use record::Record;
+use schema::rpm::tables::RpmInterval;
+use schema::tables::Queue;
 use serde_json::Value;
 
 const RPM: &str = "rpm https://far:4043 --interval 1s --most 6s -q --json -o out";
@@ -78,6 +81,64 @@ fn by_http3_the_same_server_says_the_same_of_the_lab() {
         // One at first, and more as long as they carry more: on a busy machine that is soon over.
         assert!(of("connections") >= 2.0, "{way}: {summary:#}");
     }
+}
+
+/// The queues of the slow link, every 10 ms by the lab's own counters: when, and how long a packet then waits, in seconds.
+fn waits(record: &Record, direction: &str, bps: f64) -> Vec<(f64, f64)> {
+    let rows = record.rows::<Queue>().unwrap().into_iter();
+    let rows = rows.filter(|row| row.link == "home-dslam" && row.direction == direction);
+    rows.map(|row| (row.t_ns as f64 * 1e-9, row.bytes as f64 * 8.0 / bps))
+        .collect()
+}
+
+/// Round trips on new connections are those that the lab's queues make: the draft's mean of the fastest 95 % over the last four intervals.
+#[test]
+fn requests_on_new_connections_wait_as_long_as_the_labs_queues_say() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = folder(&[]);
+    let also = format!("server={PROGRAM} serve --also rpm --ephemeral --quiet --json >/dev/null");
+    let asked =
+        "rpm https://server:4043 --insecure --ways down --interval 1s --most 8s -q --json -o out";
+    let script = once_there(
+        &format!("{PROGRAM} {asked}"),
+        "cannot connect|no certificates",
+    );
+    let ran = run(
+        place.path(),
+        &[
+            "lab", "run", "dsl", "--also", &also, "--out", "lab", "--", "sh", "-c", &script,
+        ],
+    );
+    assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
+    let [out, lab] = ["out", "lab"].map(|name| Record::open(&place.path().join(name)).unwrap());
+    let later = out
+        .run()
+        .started
+        .duration_since(lab.run().started)
+        .as_secs_f64();
+    let (up, down) = (waits(&lab, "up", 5e6), waits(&lab, "down", 20e6));
+    let at = |waits: &[(f64, f64)], t: f64| {
+        let next = waits.partition_point(|(at, _)| *at < t);
+        waits.get(next).map_or(0.0, |(_, wait)| *wait)
+    };
+    let intervals = out.rows::<RpmInterval>().unwrap();
+    let last = &intervals[intervals.len().saturating_sub(4)..];
+    let ends = |row: &RpmInterval| row.t_ns as f64 * 1e-9 + later;
+    let from = ends(&last[0]) - last[0].lasted_ns as f64 * 1e-9;
+    let counted = from..ends(&last[last.len() - 1]);
+    let ticks = up.iter().filter(|(t, _)| counted.contains(t));
+    // Delays of 12 ms each way, and what small packets take to be sent.
+    let mut round_trips: Vec<_> = ticks
+        .map(|(t, there)| 0.0242 + there + at(&down, t + there + 0.012))
+        .collect();
+    round_trips.sort_by(f64::total_cmp);
+    let fastest = &round_trips[..round_trips.len() * 95 / 100];
+    let by_lab = 60.0 * fastest.len() as f64 / fastest.iter().sum::<f64>();
+    let ours = number(&ran.json()["summary"], "/down/foreign_rpm");
+    // Within 1.2 % where the machine is quiet.
+    assert!((0.85..1.1).contains(&(ours / by_lab)), "{ours} {by_lab}");
 }
 
 /// Its certificate is believed because a file vouches for it.
