@@ -167,6 +167,10 @@ fn what_cannot_be_swept_is_told_in_one_line() {
         ),
         ("verb.toml", "measurements = ['rsvp --lab dsl']\n"),
         (
+            "capture.toml",
+            "measurements = ['replay v.parquet --lab dsl --capture']\n",
+        ),
+        (
             "lab.toml",
             "measurements = ['btc']\nlabs = ['no-such-lab']\n",
         ),
@@ -185,6 +189,7 @@ fn what_cannot_be_swept_is_told_in_one_line() {
             .contains("btc --lab dsl, speed 9, run 1: error: unexpected argument '--speed'")
     );
     assert!(refused("verb.toml").contains("unrecognized subcommand 'rsvp'"));
+    assert!(refused("capture.toml").contains("leave --capture out"));
     assert!(refused("lab.toml").contains("no-such-lab"));
     assert!(!place.path().join("out").exists());
     // What only the run itself finds out is its own failure, and tried again when the sweep goes on.

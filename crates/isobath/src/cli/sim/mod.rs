@@ -59,7 +59,11 @@ impl Measurement {
     /// # Errors
     /// What is wrong with them, in one line.
     pub(crate) fn parse(arguments: &[String]) -> anyhow::Result<Self> {
-        Self::try_parse_from(arguments).map_err(|error| super::one_line(&error))
+        let parsed = Self::try_parse_from(arguments).map_err(|error| super::one_line(&error))?;
+        if matches!(&parsed.measure, Measure::Replay(args) if args.captures()) {
+            anyhow::bail!("the runs of a sweep have no folders for captures - leave --capture out");
+        }
+        Ok(parsed)
     }
 
     /// See [`Measure::prepare`].

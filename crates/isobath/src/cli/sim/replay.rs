@@ -38,6 +38,10 @@ impl Args {
         self.played.lab()
     }
 
+    pub(super) const fn captures(&self) -> bool {
+        self.capture
+    }
+
     pub(super) const fn output(&self) -> &Output {
         &self.output
     }
