@@ -11,6 +11,8 @@ use units::{Instant, nanos};
 
 /// A minimum of round trips is at most so old, and at least half of it.
 const MIN_RTT_AGE: Duration = Duration::from_secs(300);
+/// The timeout after a handshake that was sent again (RFC 6298 section 5.7).
+const CAUTIOUS: Duration = Duration::from_secs(3);
 
 /// The estimator; everything in nanoseconds.
 #[derive(Debug)]
@@ -128,6 +130,12 @@ impl RoundTrips {
             self.min_since = now;
         }
         self.min[0] = self.min[0].min(sample);
+    }
+
+    /// The timeout is that of RFC 6298 section 5.7 until there is a sample.
+    pub(crate) fn be_cautious(&mut self) {
+        self.base = self.base.max(nanos(CAUTIOUS));
+        self.set_timeout();
     }
 
     /// Doubles the timeout (RFC 6298 section 5.5).

@@ -72,15 +72,15 @@ impl Connection {
     /// Asks for a connection at `now`.
     pub const fn open(terms: Terms, now: Instant) -> Self {
         Self {
-            phase: Phase::Opening(Handshake::new(false, now)),
+            phase: Phase::Opening(Handshake::new(None, now)),
             terms,
         }
     }
 
-    /// Answers a SYN that arrived at `now`.
-    pub const fn accept(terms: Terms, now: Instant) -> Self {
+    /// Answers a SYN that left at `asked` and arrived at `now`.
+    pub const fn accept(terms: Terms, asked: Instant, now: Instant) -> Self {
         Self {
-            phase: Phase::Opening(Handshake::new(true, now)),
+            phase: Phase::Opening(Handshake::new(Some(asked), now)),
             terms,
         }
     }
@@ -95,12 +95,17 @@ impl Connection {
             return;
         }
         if let Phase::Opening(handshake) = &mut self.phase {
-            if *tcp == Tcp::Syn {
+            if tcp.is_syn() {
                 return handshake.handle_again();
             }
-            let mut flow = Flow::new(settings, self.terms, handshake, now);
-            if *tcp == Tcp::SynAck {
-                flow.confirm();
+            let echo = match tcp {
+                Tcp::SynAck(stamps) => Some(stamps[1]),
+                Tcp::Confirm(echo) => Some(*echo),
+                _ => None,
+            };
+            let mut flow = Flow::new(settings, self.terms, (handshake, echo), now);
+            if let Tcp::SynAck(stamps) = tcp {
+                flow.confirm(stamps[0]);
             }
             self.phase = Phase::Established(Box::new(flow));
         }
@@ -114,10 +119,10 @@ impl Connection {
                 }
                 flow.handle_segment(&data.segment, data.fin, ecn, now);
             }
-            Tcp::Ack(Some(ack)) => flow.handle_ack(ack, now),
+            Tcp::Ack(ack) => flow.handle_ack(ack, now),
             // The handshake's last word was lost.
-            Tcp::SynAck => flow.confirm(),
-            Tcp::Syn | Tcp::Ack(None) | Tcp::Reset | Tcp::Udp(_) => {}
+            Tcp::SynAck(stamps) => flow.confirm(stamps[0]),
+            Tcp::Syn(_) | Tcp::Confirm(_) | Tcp::Reset | Tcp::Udp(_) => {}
         }
     }
 

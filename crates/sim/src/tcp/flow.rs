@@ -45,34 +45,34 @@ pub(super) struct Flow {
     is_known_closed: bool,
     /// The sender has nothing to do until something happens to it.
     is_quiet: bool,
-    /// The handshake's last acknowledgement is to be sent.
-    confirms: bool,
+    /// The handshake's last acknowledgement is to be sent, of what left then.
+    confirms: Option<Instant>,
     /// What had to be acknowledged at once: it leaves before the application can answer.
     prompt: Option<Box<Ack>>,
     ecn: bool,
 }
 
 impl Flow {
+    /// After `handshake`, whose last packet has brought an echo where it could.
     pub(super) fn new(
         settings: &Settings,
         terms: Terms,
-        handshake: &Handshake,
+        (handshake, echo): (&Handshake, Option<Instant>),
         now: Instant,
     ) -> Self {
+        let echo = echo.filter(|_| settings.options.timestamps);
         let mut options = Arc::clone(&settings.options);
         let peer_window = terms.peer_window.map_or(u64::MAX, u64::from);
         let half = u16::try_from((peer_window / 2).max(LEAST_SEGMENT)).unwrap_or(u16::MAX);
         if peer_window > SMALL_WINDOW && half < options.mss {
             Arc::make_mut(&mut options).mss = half;
         }
-        if handshake.was_hard() {
+        if handshake.was_hard(echo) {
             Arc::make_mut(&mut options).initial_window = 1;
         }
         let (mss, ecn) = (options.mss.into(), options.ecn);
         let mut sender = Sender::by(options, terms.seed).without_events().trusting();
-        if let Some(rtt) = handshake.rtt(now) {
-            sender.handle_handshake(rtt, now);
-        }
+        sender.handle_handshake(handshake.rtt(echo, now), now);
         Self {
             sender,
             receiver: Receiver::new(&settings.options),
@@ -89,15 +89,15 @@ impl Flow {
             is_known: false,
             is_known_closed: false,
             is_quiet: false,
-            confirms: false,
+            confirms: None,
             prompt: None,
             ecn,
         }
     }
 
-    /// The initiator's end answers the peer's SYN.
-    pub(super) const fn confirm(&mut self) {
-        self.confirms = true;
+    /// The initiator's end answers the peer's SYN, which left at `sent`.
+    pub(super) const fn confirm(&mut self, sent: Instant) {
+        self.confirms = Some(sent);
     }
 
     pub(super) fn handle_segment(&mut self, segment: &Segment, fin: bool, ecn: Ecn, now: Instant) {
@@ -131,11 +131,11 @@ impl Flow {
     }
 
     pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Tcp> {
-        if std::mem::take(&mut self.confirms) {
-            return Some(Tcp::Ack(None));
+        if let Some(sent) = self.confirms.take() {
+            return Some(Tcp::Confirm(sent));
         }
         if let Some(ack) = self.prompt.take() {
-            return Some(Tcp::Ack(Some(ack)));
+            return Some(Tcp::Ack(ack));
         }
         self.supply(now);
         if let Some(mut segment) = self.poll_sender(now) {
@@ -146,7 +146,7 @@ impl Flow {
             return Some(Tcp::Data(Box::new(Data { segment, fin, ack })));
         }
         let ack = self.receiver.poll_transmit(now)?;
-        Some(Tcp::Ack(Some(Box::new(ack))))
+        Some(Tcp::Ack(Box::new(ack)))
     }
 
     fn poll_sender(&mut self, now: Instant) -> Option<Segment> {

@@ -7,11 +7,12 @@ use units::Instant;
 /// One end of a handshake: what it has sent, and when it sends it again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handshake {
-    /// It answers a SYN.
-    is_answer: bool,
+    /// It answers a SYN, which left then.
+    answers: Option<Instant>,
     /// Times that it was sent.
     sent: u32,
-    /// When it was sent last.
+    /// When it was sent for the first time, and last.
+    first: Instant,
     at: Instant,
     /// When to send it again.
     due: Instant,
@@ -20,10 +21,11 @@ pub(super) struct Handshake {
 }
 
 impl Handshake {
-    pub(super) const fn new(is_answer: bool, now: Instant) -> Self {
+    pub(super) const fn new(answers: Option<Instant>, now: Instant) -> Self {
         Self {
-            is_answer,
+            answers,
             sent: 0,
+            first: now,
             at: now,
             due: now,
             is_due: true,
@@ -32,7 +34,7 @@ impl Handshake {
 
     /// Whether it answers a SYN.
     pub(super) const fn is_answer(&self) -> bool {
-        self.is_answer
+        self.answers.is_some()
     }
 
     /// The timer has run out; says whether to give up, after so many `retries`.
@@ -55,12 +57,14 @@ impl Handshake {
             return None;
         }
         let factor = 1_u32.checked_shl(self.sent).unwrap_or(u32::MAX);
+        if self.sent == 0 {
+            self.first = now;
+        }
         self.sent += 1;
         (self.at, self.due) = (now, now + first.saturating_mul(factor));
-        Some(if self.is_answer {
-            Tcp::SynAck
-        } else {
-            Tcp::Syn
+        Some(match self.answers {
+            Some(syn) => Tcp::SynAck(Box::new([now, syn])),
+            None => Tcp::Syn(now),
         })
     }
 
@@ -68,13 +72,16 @@ impl Handshake {
         self.due
     }
 
-    /// What the handshake took; none when it is not certain which copy was answered (RFC 6298 section 3).
-    pub(super) fn rtt(&self, now: Instant) -> Option<Duration> {
-        (self.sent == 1).then(|| now.since(self.at))
+    /// What the handshake took: since what was sent once, or since the copy of which there is an `echo`; none when it is not certain which copy
+    /// was answered (RFC 6298 section 3).
+    pub(super) fn rtt(&self, echo: Option<Instant>, now: Instant) -> Option<Duration> {
+        let answered = if self.sent == 1 { Some(self.at) } else { echo };
+        answered.map(|sent| now.since(sent))
     }
 
-    /// Whether more than one copy was lost: the window starts at one segment (RFC 5681 section 3.1, as the kernel takes it).
-    pub(super) const fn was_hard(&self) -> bool {
-        self.sent > 2
+    /// Whether more than one copy was lost: the window starts at one segment (RFC 5681 section 3.1, as the kernel takes it). None was where the
+    /// first is echoed.
+    pub(super) fn was_hard(&self, echo: Option<Instant>) -> bool {
+        self.sent > 2 && echo != Some(self.first)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Headers;
 use transport::{Ack, Segment};
+use units::Instant;
 
 /// Octets of a SYN: 20 of IPv4, 20 of TCP, 20 of options (MSS, SACK permitted, time stamps, window scale), as Linux sends it.
 const SYN: u32 = 60;
@@ -13,14 +14,16 @@ const UDP_HEADERS: u32 = 28;
 /// A packet of a connection. It is copied from stage to stage of a path, so what is large in it is elsewhere.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Tcp {
-    /// Asks for the connection.
-    Syn,
-    /// Agrees to it.
-    SynAck,
+    /// Asks for the connection, with the time at which it left (RFC 7323 section 3.2).
+    Syn(Instant),
+    /// Agrees to it, with the time at which it left and the echo of the SYN that came first.
+    SynAck(Box<[Instant; 2]>),
+    /// The handshake's last acknowledgement, with the echo of what it confirms.
+    Confirm(Instant),
     /// Data, or the end of them.
     Data(Box<Data>),
-    /// An acknowledgement alone; the handshake's last has nothing to say of data.
-    Ack(Option<Box<Ack>>),
+    /// An acknowledgement alone.
+    Ack(Box<Ack>),
     /// The connection is no more.
     Reset,
     /// Of no connection: a datagram beside them, which the host handles itself.
@@ -48,6 +51,11 @@ pub struct Data {
 }
 
 impl Tcp {
+    /// Whether it asks for a connection.
+    pub const fn is_syn(&self) -> bool {
+        matches!(self, Self::Syn(_))
+    }
+
     /// Whether it ends a direction.
     pub fn is_fin(&self) -> bool {
         matches!(self, Self::Data(data) if data.fin)
@@ -61,7 +69,8 @@ impl Tcp {
     /// Octets on the wire, with these headers.
     pub fn size(&self, headers: &Headers) -> u32 {
         match self {
-            Self::Syn | Self::SynAck => SYN,
+            Self::Syn(_) | Self::SynAck(_) => SYN,
+            Self::Confirm(_) => headers.ack,
             Self::Data(data) => {
                 let options = data
                     .ack
@@ -69,7 +78,7 @@ impl Tcp {
                     .map_or(0, |ack| headers.of_blocks(&ack.sack));
                 headers.of_segment(&data.segment) + options
             }
-            Self::Ack(ack) => ack.as_ref().map_or(headers.ack, |ack| headers.of_ack(ack)),
+            Self::Ack(ack) => headers.of_ack(ack),
             Self::Reset => RESET,
             Self::Udp(datagram) => UDP_HEADERS + u32::from(datagram.len),
         }

@@ -54,6 +54,8 @@ pub struct Stack {
     drained: VecDeque<Key>,
     /// Answers to packets that belong to no connection.
     strays: VecDeque<Parcel<Tcp>>,
+    /// When the SYN left that asked for a connection last.
+    asked: Instant,
 }
 
 #[derive(Debug)]
@@ -98,6 +100,7 @@ impl Stack {
             ready: VecDeque::new(),
             drained: VecDeque::new(),
             strays: VecDeque::new(),
+            asked: Instant::ZERO,
         }
     }
 
@@ -106,9 +109,9 @@ impl Stack {
         self.enter(Connection::open(terms, now), to, flow)
     }
 
-    /// Accepts the connection that `from` asked for by a packet of `flow`.
+    /// Accepts the connection that `from` asked for by a packet of `flow`, the latest that came.
     pub fn accept(&mut self, from: NodeId, flow: FlowId, terms: Terms, now: Instant) -> Key {
-        self.enter(Connection::accept(terms, now), from, back(flow))
+        self.enter(Connection::accept(terms, self.asked, now), from, back(flow))
     }
 
     /// Refuses it.
@@ -137,8 +140,9 @@ impl Stack {
     pub fn handle_packet(&mut self, packet: &Parcel<Tcp>, now: Instant) -> Incoming {
         let (from, tcp) = (packet.body.from, &packet.body.payload);
         let Some(&key) = self.by_flow.get(&back(packet.flow).0) else {
-            if *tcp == Tcp::Syn {
+            if let Tcp::Syn(sent) = tcp {
                 let flow = packet.flow;
+                self.asked = *sent;
                 return Incoming::Asked { from, flow };
             }
             self.answer_late(packet, now);
@@ -162,7 +166,7 @@ impl Stack {
     /// A packet of a connection that is over: what has been said is acknowledged as in `TIME_WAIT` (RFC 9293 section 3.10.7.4).
     fn answer_late(&mut self, packet: &Parcel<Tcp>, now: Instant) {
         if let Tcp::Data(data) = &packet.body.payload {
-            let tcp = Tcp::Ack(Some(Box::new(last_ack(&data.segment))));
+            let tcp = Tcp::Ack(Box::new(last_ack(&data.segment)));
             self.stray(packet.body.from, back(packet.flow), tcp, now);
         }
     }

@@ -232,6 +232,16 @@ fn pipeline(delay: Duration, lost: &[u64]) -> Pipeline<Addressed<Tcp>> {
 /// Plays both scripts, the client's first, over a path with a round trip of 40 ms that loses these packets of each; both
 /// accounts.
 pub(crate) fn play(settings: &Settings, scripts: [Script; 2], lost: [&[u64]; 2]) -> [Seen; 2] {
+    play_over(Duration::from_millis(20), settings, scripts, lost)
+}
+
+/// The same over a path that takes `delay` each way.
+pub(crate) fn play_over(
+    delay: Duration,
+    settings: &Settings,
+    scripts: [Script; 2],
+    lost: [&[u64]; 2],
+) -> [Seen; 2] {
     let mut builder = Builder::default();
     for (number, script) in (0_u32..).zip(scripts) {
         let peer = scripts[1 - number as usize];
@@ -254,7 +264,6 @@ pub(crate) fn play(settings: &Settings, scripts: [Script; 2], lost: [&[u64]; 2])
             },
         );
     }
-    let delay = Duration::from_millis(20);
     builder.link(NodeId(0), NodeId(1), pipeline(delay, lost[0]));
     builder.link(NodeId(1), NodeId(0), pipeline(delay, lost[1]));
     let mut world: World<Host> = builder.build();

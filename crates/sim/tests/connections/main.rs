@@ -7,9 +7,10 @@
 
 mod host;
 
-use host::{Script, Seen, play};
+use host::{Script, Seen, play, play_over};
 use isobath_sim::tcp::{Settings, Tcp};
 use proptest::prelude::*;
+use std::time::Duration;
 use transport::Options;
 
 fn settings() -> Settings {
@@ -52,12 +53,12 @@ fn a_handshake_takes_a_round_trip_and_the_answer_another() {
     assert_eq!(client.heard_at, Some(80));
     let kinds = |seen: &Seen| -> Vec<&str> {
         let kind = |tcp: &Tcp| match tcp {
-            Tcp::Syn => "syn",
-            Tcp::SynAck => "syn-ack",
+            Tcp::Syn(_) => "syn",
+            Tcp::SynAck(_) => "syn-ack",
             Tcp::Data(data) if data.fin && data.segment.len == 0 => "fin",
             Tcp::Data(data) if data.fin => "data fin",
             Tcp::Data(_) => "data",
-            Tcp::Ack(_) => "ack",
+            Tcp::Confirm(_) | Tcp::Ack(_) => "ack",
             Tcp::Reset => "reset",
             Tcp::Udp(_) => "a datagram",
         };
@@ -73,17 +74,40 @@ fn a_handshake_takes_a_round_trip_and_the_answer_another() {
 #[test]
 fn a_syn_that_is_lost_is_sent_again_after_a_second_and_then_after_two() {
     let [client, server] = play(&settings(), exchange(100, 1_000), [&[0, 1], &[]]);
-    let syns: Vec<_> = client
-        .sent
-        .iter()
-        .filter(|(_, tcp)| *tcp == Tcp::Syn)
-        .collect();
+    let syns: Vec<_> = client.sent.iter().filter(|(_, tcp)| tcp.is_syn()).collect();
     assert_eq!(
         syns.iter().map(|(ms, _)| *ms).collect::<Vec<_>>(),
         [0, 1_000, 3_000]
     );
     assert_eq!(client.established, Some(3_040));
     assert_all_came(&[client, server], [1_000, 100]);
+}
+
+/// A round trip of 3.2 s: the SYN leaves at 0, 1 and 3 s, and nothing was lost. The first one's echo says so, and how long the round trip is; without time
+/// stamps the window begins with a segment, and a tail loss probe follows after a second (RFC 8985 section 7.2, without a round trip).
+#[test]
+fn a_syn_that_was_only_late_costs_nothing_where_time_stamps_tell() {
+    let sent = |timestamps| -> Vec<u64> {
+        let options = Options {
+            timestamps,
+            ..Options::default()
+        };
+        let [client, server] = play_over(
+            Duration::from_millis(1_600),
+            &Settings::new(options),
+            exchange(14_480, 100),
+            [&[], &[]],
+        );
+        assert_eq!(client.established, Some(3_200));
+        let is_data = |tcp: &Tcp| matches!(tcp, Tcp::Data(data) if data.segment.len > 0);
+        let sent = client.sent.iter().filter(|(_, tcp)| is_data(tcp));
+        let sent = sent.map(|(ms, _)| *ms).collect();
+        assert_all_came(&[client, server], [100, 14_480]);
+        sent
+    };
+    assert_eq!(sent(true), [3_200; 10]);
+    let guessing = sent(false);
+    assert_eq!(guessing[..2], [3_200, 4_200]);
 }
 
 #[test]
@@ -170,7 +194,7 @@ fn no_more_octets_are_under_way_than_the_peer_has_room_for() {
         }
         for (ms, tcp) in &server.came {
             let ack = match tcp {
-                Tcp::Ack(ack) => ack.as_deref(),
+                Tcp::Ack(ack) => Some(&**ack),
                 Tcp::Data(data) => data.ack.as_ref(),
                 _ => None,
             };

@@ -204,10 +204,10 @@ impl Connection {
         options: &mut Vec<u8>,
     ) -> Option<(Flags, [u32; 2], usize)> {
         let (said, len, end) = match tcp {
-            Tcp::Syn | Tcp::SynAck => {
+            Tcp::Syn(_) | Tcp::SynAck(_) => {
                 let end = &self.ends[side];
                 end.syn_options(options);
-                let is_answer = *tcp == Tcp::SynAck;
+                let is_answer = !tcp.is_syn();
                 let (flags, ack) = if is_answer {
                     (Flags::SYN | Flags::ACK, 1)
                 } else {
@@ -221,8 +221,8 @@ impl Connection {
                 self.ends[side].clock = milliseconds(data.segment.sent);
                 (data.ack.as_ref(), len, Some((offset, data)))
             }
-            Tcp::Ack(ack) => (ack.as_deref(), 0, None),
-            Tcp::Reset => (None, 0, None),
+            Tcp::Ack(ack) => (Some(&**ack), 0, None),
+            Tcp::Confirm(_) | Tcp::Reset => (None, 0, None),
             Tcp::Udp(_) => return None,
         };
         let acked = said.map_or(self.ends[side].acked, |ack| self.acknowledge(side, ack));

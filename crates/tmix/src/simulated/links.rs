@@ -107,7 +107,7 @@ impl Tap<Tcp> for Links {
         }
         let tcp = &packet.body.payload;
         let signal = Signal {
-            syn: *tcp == Tcp::Syn,
+            syn: tcp.is_syn(),
             fin: tcp.is_fin(),
             rst: tcp.is_reset(),
         };

@@ -165,9 +165,12 @@ impl Sender {
         self
     }
 
-    /// The handshake before the transfer took `rtt`: the first sample of the round trip (RFC 6298 section 2.2). To be told
-    /// before anything is sent.
-    pub fn handle_handshake(&mut self, rtt: Duration, now: Instant) {
+    /// The handshake before the transfer took `rtt`: the first sample of the round trip (RFC 6298 section 2.2). None where nobody can tell,
+    /// because it was sent more than once: then the first timeout is 3 s (section 5.7). To be told before anything is sent.
+    pub fn handle_handshake(&mut self, rtt: Option<Duration>, now: Instant) {
+        let Some(rtt) = rtt else {
+            return self.round_trips.be_cautious();
+        };
         self.round_trips.sample_min(rtt, now);
         self.round_trips.sample(rtt, 0, 0);
     }

@@ -79,7 +79,7 @@ mod tests {
             body: Addressed {
                 from: NodeId(0),
                 to: NodeId(1),
-                payload: Tcp::Ack(None),
+                payload: Tcp::Confirm(Instant::ZERO),
             },
         }
     }
