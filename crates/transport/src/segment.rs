@@ -3,7 +3,7 @@
 use crate::Seq;
 use units::Instant;
 
-/// Most SACK blocks in one acknowledgement: as many as TCP has room for beside a time stamp (RFC 2018 section 3), and one.
+/// Most SACK blocks in one acknowledgement: as many as TCP's options have room for (RFC 2018 section 3).
 pub(crate) const MAX_BLOCKS: usize = 4;
 
 /// Names one packet among all that a sender ever sends: the upper half counts them, the lower half cannot be guessed.

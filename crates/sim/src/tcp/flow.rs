@@ -45,8 +45,8 @@ pub(super) struct Flow {
     is_known_closed: bool,
     /// The sender has nothing to do until something happens to it.
     is_quiet: bool,
-    /// The handshake's last acknowledgement is to be sent, of what left then.
-    confirms: Option<Instant>,
+    /// The handshake's last acknowledgement is to be sent, of what left then; [`Instant::FAR_FUTURE`] is none.
+    confirms: Instant,
     /// What had to be acknowledged at once: it leaves before the application can answer.
     prompt: Option<Box<Ack>>,
     ecn: bool,
@@ -89,7 +89,7 @@ impl Flow {
             is_known: false,
             is_known_closed: false,
             is_quiet: false,
-            confirms: None,
+            confirms: Instant::FAR_FUTURE,
             prompt: None,
             ecn,
         }
@@ -97,7 +97,7 @@ impl Flow {
 
     /// The initiator's end answers the peer's SYN, which left at `sent`.
     pub(super) const fn confirm(&mut self, sent: Instant) {
-        self.confirms = Some(sent);
+        self.confirms = sent;
     }
 
     pub(super) fn handle_segment(&mut self, segment: &Segment, fin: bool, ecn: Ecn, now: Instant) {
@@ -131,7 +131,8 @@ impl Flow {
     }
 
     pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Tcp> {
-        if let Some(sent) = self.confirms.take() {
+        if self.confirms < Instant::FAR_FUTURE {
+            let sent = std::mem::replace(&mut self.confirms, Instant::FAR_FUTURE);
             return Some(Tcp::Confirm(sent));
         }
         if let Some(ack) = self.prompt.take() {

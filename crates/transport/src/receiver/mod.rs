@@ -31,8 +31,8 @@ const BLOCKS_BESIDE_TIMESTAMPS: usize = 3;
 pub struct Receiver {
     first_seq: u32,
     mss: u16,
-    /// SACK blocks that an acknowledgement has room for.
-    blocks: usize,
+    /// Acknowledgements have time stamps beside their SACK blocks.
+    timestamps: bool,
     room: u64,
     assembly: Assembly,
     delay: Delay,
@@ -88,11 +88,7 @@ impl Receiver {
         Self {
             first_seq: options.first_seq,
             mss: options.mss,
-            blocks: if options.timestamps {
-                BLOCKS_BESIDE_TIMESTAMPS
-            } else {
-                MAX_BLOCKS
-            },
+            timestamps: options.timestamps,
             room,
             assembly: Assembly::default(),
             delay: Delay::new(options.delayed_ack),
@@ -225,6 +221,11 @@ impl Receiver {
         self.acked = next;
         self.receipts.acks += 1;
         let duplicate = self.duplicate.take();
+        let most = if self.timestamps {
+            BLOCKS_BESIDE_TIMESTAMPS
+        } else {
+            MAX_BLOCKS
+        };
         Ack {
             ack: self.seq(next),
             id: self.latest,
@@ -235,7 +236,7 @@ impl Receiver {
             ece: self.echoes_mark,
             sack: self
                 .assembly
-                .blocks(duplicate, self.blocks, |number| self.seq(number)),
+                .blocks(duplicate, most, |number| self.seq(number)),
         }
     }
 
