@@ -2384,8 +2384,8 @@ class LabRunSummary(Figures):
     """What the links of a lab did while somebody's program ran in it."""
 
     exit_status: int | None
-    """Its exit status, as a shell has it; null when this program was killed before the command
-    ended."""
+    """Its exit status, as a shell has it; null while it runs, and when this program was killed before
+    it ended."""
 
     lab: list[LinkTruth]
     """One entry for each direction of each link."""

@@ -158,7 +158,7 @@ fn slow_senders(list: &mut List, plan: &Plan, streams: &[schema::tables::Stream]
                 stream.sent_bytes? as f64 * 8e-6 / seconds,
                 rate.as_bps() as f64 * 1e-6,
             ];
-            let name = &planned.name;
+            let name = &stream.name;
             (sent < SLOW * rate).then(|| format!("{name} sent {sent:.2} of {rate:.2} Mbit/s"))
         });
     let slow: Vec<_> = slow.collect();
@@ -166,7 +166,7 @@ fn slow_senders(list: &mut List, plan: &Plan, streams: &[schema::tables::Stream]
         list.add(
             "udp_load_slow",
             format!("a host could not send a load by UDP at its rate: {}", slow.join(", ")),
-            "loss is told of what was sent; take a lower rate, or close other programs on that host",
+            "loss is told of what was sent; take a rate that the host's interface carries, or close other programs on that host",
         );
     }
 }

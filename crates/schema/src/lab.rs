@@ -11,7 +11,7 @@ pub struct LabSummary {
     pub sentence: String,
     /// How long the command ran, in seconds.
     pub seconds: f64,
-    /// Its exit status, as a shell has it; null when this program was killed before the command ended.
+    /// Its exit status, as a shell has it; null while it runs, and when this program was killed before it ended.
     pub exit_status: Option<u8>,
     /// One entry for each direction of each link.
     pub lab: Vec<LinkTruth>,

@@ -148,6 +148,18 @@ fn a_record_tells_what_the_links_did_while_a_command_ran() {
     run(place.path(), &["report", "record"]).ended(0);
     let page = fs::read_to_string(place.path().join("record/report.html")).unwrap();
     assert!(page.contains("The longest queue was that of near-far up"));
+    // Of what never ran there is no record.
+    let none = [
+        "lab",
+        "run",
+        "small.toml",
+        "--out",
+        "none",
+        "--",
+        "no-such-program",
+    ];
+    run(place.path(), &none).refused(2);
+    assert!(!place.path().join("none").exists());
 }
 
 #[test]

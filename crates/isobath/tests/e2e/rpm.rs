@@ -112,6 +112,10 @@ fn requests_on_new_connections_wait_as_long_as_the_labs_queues_say() {
         ],
     );
     assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
+    if ran.code() == Some(4) {
+        // Where the hosts had to wait for the processor, the queues are not all that requests waited in.
+        return;
+    }
     let [out, lab] = ["out", "lab"].map(|name| Record::open(&place.path().join(name)).unwrap());
     let later = out
         .run()
@@ -124,6 +128,7 @@ fn requests_on_new_connections_wait_as_long_as_the_labs_queues_say() {
         waits.get(next).map_or(0.0, |(_, wait)| *wait)
     };
     let intervals = out.rows::<RpmInterval>().unwrap();
+    assert!(!intervals.is_empty(), "{ran:#?}");
     let last = &intervals[intervals.len().saturating_sub(4)..];
     let ends = |row: &RpmInterval| row.t_ns as f64 * 1e-9 + later;
     let from = ends(&last[0]) - last[0].lasted_ns as f64 * 1e-9;

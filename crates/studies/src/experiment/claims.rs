@@ -7,7 +7,7 @@ use super::bench::Scale;
 use super::{Bench, Description, World};
 use report::experiment::{Case, Experiment, FILE, Table};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -128,10 +128,11 @@ impl Claims {
                 Row::add(&mut rows, case, Some(place));
             }
         }
+        let found: BTreeSet<_> = rows.iter().map(|row| row.name.clone()).collect();
         for place in places.into_iter().filter(|place| result(*place).is_none()) {
             for case in unmade(name, place) {
                 // Worlds may ask for different things; what one expects of the same claim may depend on what was played there.
-                if rows.iter().all(|row| row.name != case.name) {
+                if !found.contains(&case.name) {
                     Row::add(&mut rows, &case, None);
                 }
             }

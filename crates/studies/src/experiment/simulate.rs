@@ -68,23 +68,23 @@ pub(super) fn all(bench: &Bench<'_>, cases: &[Case]) -> Vec<Option<Simulated>> {
 ///
 /// # Errors
 ///
-/// The first of `keep`; nothing is made after it.
+/// That of `keep`; no other transfer is begun after it.
 pub(super) fn groups<K: Sync>(
     bench: &Bench<'_>,
     groups: &[(K, Vec<Case>)],
     keep: impl Fn(&K, &[Simulated]) -> anyhow::Result<()> + Sync,
 ) -> anyhow::Result<()> {
     let progress = Progress::new(bench, groups.iter().map(|(_, cases)| cases.len()).sum());
-    let is_full = AtomicBool::new(false);
+    let has_failed = AtomicBool::new(false);
     let kept = map(groups, workers(bench), bench, |(key, cases)| {
-        let go_on = || !bench.is_interrupted() && !is_full.load(Ordering::Relaxed);
+        let go_on = || !bench.is_interrupted() && !has_failed.load(Ordering::Relaxed);
         let cases = cases
             .iter()
-            .map(|case| progress.make(case).filter(|_| go_on()));
+            .map(|case| if go_on() { progress.make(case) } else { None });
         let Some(made) = cases.collect::<Option<Vec<_>>>() else {
             return Ok(());
         };
-        keep(key, &made).inspect_err(|_| is_full.store(true, Ordering::Relaxed))
+        keep(key, &made).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
     });
     kept.into_iter().flatten().collect()
 }

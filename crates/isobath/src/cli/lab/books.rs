@@ -20,7 +20,7 @@ use units::Instant;
 
 /// What `test` says in such records.
 const TEST: &str = "lab run";
-/// What has been found is kept this often.
+/// What has been found is kept at most this often.
 const KEEP: Duration = Duration::from_secs(1);
 
 /// A record under way.
@@ -49,7 +49,7 @@ impl<'a> Books<'a> {
         run.hosts = vec![host::facts("client")];
         let opened = Opened::create(Some(out), name, &run)?;
         let origin = clock::now();
-        Ok(Self {
+        let mut books = Self {
             network,
             opened,
             run,
@@ -57,7 +57,14 @@ impl<'a> Books<'a> {
             rows: LabRows::default(),
             origin,
             kept: origin,
-        })
+        };
+        books.keep(origin)?;
+        Ok(books)
+    }
+
+    /// The command could not be started: there is no record.
+    pub(super) fn undo(&self) {
+        self.opened.undo();
     }
 
     /// Takes what the links have counted.
@@ -74,12 +81,20 @@ impl<'a> Books<'a> {
         self.rows.queue.clear();
         self.rows.counters.clear();
         let now = clock::now();
-        if now.since(self.kept) >= KEEP {
-            self.kept = now;
-            writer.flush()?;
-            let summary = summary(self.counters.truth(), now.since(self.origin), None);
-            writer.keep(serde_json::to_value(summary)?)?;
+        // A summary is made of all that there was, so it is made the more seldom the longer that is.
+        if now.since(self.kept) >= KEEP.max(now.since(self.origin) / 100) {
+            self.keep(now)?;
         }
+        Ok(())
+    }
+
+    /// Keeps what has been found, so that it is there however the run ends.
+    fn keep(&mut self, now: Instant) -> anyhow::Result<()> {
+        self.kept = now;
+        let writer = &mut self.opened.writer;
+        writer.flush()?;
+        let summary = summary(self.counters.truth(), now.since(self.origin), None);
+        writer.keep(serde_json::to_value(summary)?)?;
         Ok(())
     }
 
@@ -119,17 +134,15 @@ fn summary(lab: Vec<LinkTruth>, took: Duration, exit_status: Option<u8>) -> LabS
     }
 }
 
-/// What the longest queue was.
+/// Which queue was the longest, by its 95th percentile.
 fn sentence(links: &[LinkTruth]) -> String {
-    let high = |link: &&LinkTruth| link.queue_ms.as_ref().map_or(0.0, |queue| queue.p95);
-    let longest = links
-        .iter()
-        .max_by(|one, other| high(one).total_cmp(&high(other)));
-    let Some((link, queue)) = longest.and_then(|link| Some((link, link.queue_ms.as_ref()?))) else {
+    let queues = links.iter().filter_map(|link| Some((link, link.queue_ms?)));
+    let longest = queues.max_by(|one, other| one.1.p95.total_cmp(&other.1.p95));
+    let Some((link, queue)) = longest else {
         return "No link of this lab has a queue.".to_owned();
     };
     format!(
-        "The longest queue was that of {} {}: {:.1} ms for half of the time, {:.1} ms for 5 % of it.",
+        "The longest queue was that of {} {}: median {:.1} ms, 95th percentile {:.1} ms.",
         link.link, link.direction, queue.p50, queue.p95
     )
 }
@@ -157,12 +170,12 @@ fn scorecard(run: &Run, summary: &LabSummary) -> String {
     let command = run.plan["command"].as_array().into_iter().flatten();
     let command: Vec<_> = command.filter_map(Value::as_str).collect();
     let status = summary.exit_status.map_or_else(
-        || "killed".to_owned(),
+        || "running, or killed".to_owned(),
         |status| format!("exit status {status}"),
     );
     let _ = writeln!(
         page,
-        "command       {}: {status} after {:.1} s",
+        "command       {}: {status}, after {:.1} s",
         command.join(" "),
         summary.seconds
     );
@@ -217,4 +230,31 @@ pub(super) fn plan(place: &super::Place, command: &[String]) -> Value {
         "seed": place.seed,
         "command": command,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_queue_is_a_queue() {
+        let link = |name: &str, queue_ms: Option<f64>| LinkTruth {
+            link: name.to_owned(),
+            direction: "up".to_owned(),
+            rate_mbps: None,
+            carried_mbps: 0.0,
+            queue_ms: queue_ms.and_then(|ms| record::Distribution::of([ms])),
+            dropped_overflow: 0,
+            dropped_aqm: 0,
+            dropped_loss: 0,
+            marked: 0,
+            emulator_late_p50_us: 0.0,
+            emulator_late_p99_us: 0.0,
+            unwritten: 0,
+        };
+        let of = |links: &[LinkTruth]| sentence(links);
+        let all = [link("a-b", Some(0.0)), link("b-c", None)];
+        assert!(of(&all).contains("a-b up: median 0.0 ms"), "{}", of(&all));
+        assert!(of(&all[1..]).starts_with("No link"));
+    }
 }

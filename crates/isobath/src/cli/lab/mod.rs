@@ -39,7 +39,7 @@ pub(crate) enum Verb {
     Run {
         #[command(flatten)]
         place: Place,
-        /// Record what the links carry, queue and drop in this folder; the scorecard goes to stderr.
+        /// Folder for a record of what the links carried, queued and dropped; its scorecard goes to stderr.
         #[arg(short, long, value_name = "DIR")]
         out: Option<PathBuf>,
         /// Command to run, with its arguments.
@@ -185,7 +185,12 @@ fn inside(place: &Place, command: Command, record: Option<(PathBuf, Value)>) -> 
         .unwrap_or_else(|| &network.topology().client);
     let record = record.map(|(out, plan)| Books::open((&place.name, &network), plan, &out));
     let (mut record, mut broken) = (record.transpose()?, None);
-    let mut child = network.spawn(node, command).map_err(Usage::of)?;
+    let child = network.spawn(node, command).inspect_err(|_| {
+        if let Some(record) = &record {
+            record.undo();
+        }
+    });
+    let mut child = child.map_err(Usage::of)?;
     if let Some(notice) = network.congestion().notice() {
         eprintln!("lab: {notice}");
     }
@@ -205,15 +210,17 @@ fn inside(place: &Place, command: Command, record: Option<(PathBuf, Value)>) -> 
         }
     };
     let status = exit_status(status);
+    // What the others do while they end is not the command's.
+    let is_cut = terminated.load(Ordering::Relaxed);
+    let told = match broken {
+        Some(broken) => Err(broken),
+        None => record
+            .map(|record| record.close(status, is_cut))
+            .transpose(),
+    };
     others.iter_mut().for_each(end);
-    if let Some(broken) = broken {
-        return Err(broken);
-    }
-    if let Some(record) = record {
-        eprintln!(
-            "\n{}",
-            record.close(status, terminated.load(Ordering::Relaxed))?
-        );
+    if let Some(told) = told? {
+        eprintln!("\n{told}");
     }
     Ok(status)
 }
