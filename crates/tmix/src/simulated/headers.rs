@@ -205,7 +205,8 @@ impl Connection {
     ) -> Option<(Flags, [u32; 2], usize)> {
         let (said, len, end) = match tcp {
             Tcp::Syn(_) | Tcp::SynAck(_) => {
-                let end = &self.ends[side];
+                let end = &mut self.ends[side];
+                end.stamp(tcp);
                 end.syn_options(options);
                 let is_answer = !tcp.is_syn();
                 let (flags, ack) = if is_answer {
@@ -222,7 +223,10 @@ impl Connection {
                 (data.ack.as_ref(), len, Some((offset, data)))
             }
             Tcp::Ack(ack) => (Some(&**ack), 0, None),
-            Tcp::Confirm(_) | Tcp::Reset => (None, 0, None),
+            Tcp::Confirm(_) | Tcp::Reset => {
+                self.ends[side].stamp(tcp);
+                (None, 0, None)
+            }
             Tcp::Udp(_) => return None,
         };
         let acked = said.map_or(self.ends[side].acked, |ack| self.acknowledge(side, ack));
@@ -281,6 +285,19 @@ impl Connection {
 }
 
 impl End {
+    /// Takes the time stamps of a packet of the handshake.
+    fn stamp(&mut self, tcp: &Tcp) {
+        match tcp {
+            Tcp::Syn(sent) => self.clock = milliseconds(*sent),
+            Tcp::SynAck(stamps) => {
+                let [sent, echo] = **stamps;
+                (self.clock, self.echo) = (milliseconds(sent), milliseconds(echo));
+            }
+            Tcp::Confirm(echo) => self.echo = milliseconds(*echo),
+            _ => {}
+        }
+    }
+
     /// MSS, SACK permitted, time stamps and window scale, as Linux orders them.
     fn syn_options(&self, options: &mut Vec<u8>) {
         options.extend([2, 4]);
