@@ -11,7 +11,7 @@ use record::{Record, RecordWriter};
 use schema::Direction;
 use schema::LinkTruth;
 use schema::tables::Cpu;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,9 +37,10 @@ impl kit::sampler::Sink for &Inbox {
 }
 
 impl Inbox {
-    /// All that has come.
-    pub fn empty(&self) -> Vec<Row> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Exchanges all that has come for `rows`, whose memory takes what comes next.
+    fn swap(&self, rows: &mut Vec<Row>) {
+        let mut inbox = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut *inbox, rows);
     }
 }
 
@@ -64,6 +65,8 @@ pub struct Findings {
     segments: Vec<SegmentRow>,
     numbers: HashMap<(u16, bool), Numbers>,
     written: [usize; 2],
+    /// Empty; the memory of what an inbox held.
+    spare: Vec<Row>,
 }
 
 /// The quality of one transfer at its two ends.
@@ -75,15 +78,16 @@ pub struct Ends {
     pub receiver: Quality,
 }
 
-/// What has passed an end of a transfer so far.
+/// What has passed an end of a transfer so far. Numbers and identifiers grow, so what is looked up next lies beside what was looked up
+/// last.
 #[derive(Default)]
 struct Numbers {
     /// The latest number, not wrapped.
     latest: u64,
     /// How often each segment has passed.
-    copies: HashMap<u64, u32>,
+    copies: BTreeMap<u64, u32>,
     /// The segment of each packet.
-    packets: HashMap<u64, u64>,
+    packets: BTreeMap<u64, u64>,
 }
 
 impl Findings {
@@ -117,6 +121,16 @@ impl Findings {
             }
         }
         Ok(findings)
+    }
+
+    /// Takes all that has come to `inbox`; `first_seq` is the number that all transfers begin with.
+    pub fn collect(&mut self, inbox: &Inbox, first_seq: u32) {
+        let mut rows = std::mem::take(&mut self.spare);
+        inbox.swap(&mut rows);
+        for row in rows.drain(..) {
+            self.take(row, first_seq);
+        }
+        self.spare = rows;
     }
 
     /// Takes a row of either end; `first_seq` is the number that all transfers begin with.
@@ -204,16 +218,26 @@ impl Findings {
         record.append(&self.transfers[transfers..])?;
         record.append(&self.cpu[cpu..])?;
         self.written = [self.transfers.len(), self.cpu.len()];
-        record.append(&std::mem::take(&mut self.windows))?;
-        record.append(&std::mem::take(&mut self.round_trips))?;
-        record.append(&std::mem::take(&mut self.events))?;
-        record.append(&std::mem::take(&mut self.segments))?;
+        append(record, &mut self.windows)?;
+        append(record, &mut self.round_trips)?;
+        append(record, &mut self.events)?;
+        append(record, &mut self.segments)?;
         let rows = std::mem::take(&mut self.lab_rows);
         record.append(&rows.queue)?;
         record.append(&rows.counters)?;
         record.append(&rows.packets)?;
         record.flush()
     }
+}
+
+/// Writes `rows`, whose memory takes the next ones.
+fn append<R: record::Row>(
+    record: &mut RecordWriter,
+    rows: &mut Vec<R>,
+) -> Result<(), record::Error> {
+    let written = record.append(rows);
+    rows.clear();
+    written
 }
 
 /// Packets that left and did not arrive; without the receiver's counters, what was sent again.
@@ -345,7 +369,7 @@ impl Numbers {
                 row.sack = blocks.map(block).collect::<Vec<_>>().join(" ");
             }
         }
-        if row.kind == "data" {
+        if let What::Data { probe: false, .. } = passed.what {
             self.latest = self.latest.max(row.seq);
         }
         row

@@ -264,9 +264,7 @@ impl Run<'_> {
 
     fn collect(&mut self) {
         let first_seq = self.context.plan.options.first_seq;
-        for row in self.inbox.empty() {
-            self.findings.take(row, first_seq);
-        }
+        self.findings.collect(self.inbox, first_seq);
     }
 
     fn flush_in_time(&mut self) -> Result<(), record::Error> {

@@ -148,9 +148,8 @@ impl Run<'_> {
     }
 
     fn collect(&mut self) {
-        for row in self.inbox.empty() {
-            self.findings.take(row, self.context.plan.options.first_seq);
-        }
+        let first_seq = self.context.plan.options.first_seq;
+        self.findings.collect(self.inbox, first_seq);
     }
 
     fn flush(&mut self) -> Result<(), record::Error> {

@@ -12,6 +12,7 @@ use record::RecordWriter;
 use schema::btc::Plan;
 use schema::btc::plan::Limit;
 use schema::btc::tables::SegmentRow;
+use schema::tables::Queue;
 use session::ClockOffset;
 use sim::{End, Observer, Report, Side, Transfers, Work};
 use std::ops::ControlFlow;
@@ -37,6 +38,8 @@ impl Observer for Watch<'_> {
     fn packet(&mut self, _: Side, datagram: &Datagram, ecn: Ecn, now: Instant) {
         if self.notes_packets {
             self.log.passed(datagram, ecn, now);
+            // A receiver has no window to be looked at, and a long run too many packets to wait for its end.
+            self.log.tick(now);
         }
     }
 
@@ -73,13 +76,15 @@ pub fn run(
     let mut findings = Findings::new(None);
     let mut flushed = Instant::ZERO;
     let mut written = Ok(());
+    let mut queues = Vec::new();
     let last = bounds::last(plan, apart);
     let mut is_interrupted = false;
     transfers.run_watched(LOOK, |world| {
-        written = record.append(&queues::rows(path, world));
-        if written.is_ok() && world.now().since(flushed) >= FLUSH {
+        queues.extend(queues::rows(path, world));
+        if world.now().since(flushed) >= FLUSH {
             flushed = world.now();
-            written = collect(plan, &inbox, &mut findings, record);
+            findings.collect(&inbox, plan.options.first_seq);
+            written = write(&mut findings, &mut queues, record);
         }
         is_interrupted = interrupt.load(Ordering::Relaxed);
         if written.is_err() || is_interrupted || world.now() > last {
@@ -100,11 +105,11 @@ pub fn run(
     let counters: Vec<_> = logs
         .map(|((id, report), ends)| counters(plan, id, &report, ends))
         .collect();
-    collect(plan, &inbox, &mut findings, record)?;
+    findings.collect(&inbox, plan.options.first_seq);
     for (sender, receiver) in counters {
         findings.conclude(plan, &plan.rounds()[0], sender, Some(receiver));
     }
-    findings.write(record)?;
+    write(&mut findings, &mut queues, record)?;
     let outcome = Outcome {
         ending: if is_interrupted {
             Ending::Interrupted
@@ -132,15 +137,14 @@ fn transfer(plan: &Plan, id: u16, apart: Duration) -> sim::Plan {
     }
 }
 
-fn collect(
-    plan: &Plan,
-    inbox: &Inbox,
+/// Writes what was found since the last time.
+fn write(
     findings: &mut Findings,
+    queues: &mut Vec<Queue>,
     record: &mut RecordWriter,
 ) -> Result<(), record::Error> {
-    for row in inbox.empty() {
-        findings.take(row, plan.options.first_seq);
-    }
+    record.append(queues)?;
+    queues.clear();
     findings.write(record)
 }
 
