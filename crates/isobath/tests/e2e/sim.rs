@@ -1,7 +1,7 @@
 //! Measurements in virtual time, from outside.
 
 use crate::support::{folder, rows, run};
-use schema::btc::tables::{EventRow, Transfer, WindowRow};
+use schema::btc::tables::{EventRow, SegmentRow, Transfer, WindowRow};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,6 +54,24 @@ fn the_same_seed_writes_the_same_octets_and_another_one_does_not() {
     }
     let (_, other) = simulate(place.path(), "other", &["--seed", "2"]);
     assert!(tables["segments.parquet"] != other["segments.parquet"]);
+}
+
+/// Rows that wait for the end of a run would take the more memory the longer it is.
+#[test]
+fn packets_of_both_ends_go_to_the_record_while_the_run_goes() {
+    let place = folder(&[]);
+    simulate(place.path(), "run", &[]);
+    let packets: Vec<SegmentRow> = rows(&place.path().join("run"));
+    for end in ["sender", "receiver"] {
+        let first = packets.iter().position(|packet| packet.end == end).unwrap();
+        assert!(
+            first * 5 < packets.len(),
+            "{end}: {first} of {}",
+            packets.len()
+        );
+        let of_it: Vec<_> = packets.iter().filter(|packet| packet.end == end).collect();
+        assert!(of_it.is_sorted_by_key(|packet| packet.t_ns), "{end}");
+    }
 }
 
 #[test]
