@@ -10,7 +10,7 @@ use lab::Network;
 use record::{Record, RecordWriter};
 use schema::Direction;
 use schema::LinkTruth;
-use schema::tables::Cpu;
+use schema::tables::{Cpu, Queue};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -199,6 +199,11 @@ impl Findings {
         if let Some(lab) = &mut self.lab {
             lab.take(network, &mut self.lab_rows);
         }
+    }
+
+    /// Takes how the queues of simulated links stand.
+    pub fn take_queues(&mut self, rows: Vec<Queue>) {
+        self.lab_rows.queue.extend(rows);
     }
 
     /// The counters of the emulated network, where there was one.

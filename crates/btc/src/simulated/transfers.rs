@@ -12,7 +12,6 @@ use record::RecordWriter;
 use schema::btc::Plan;
 use schema::btc::plan::Limit;
 use schema::btc::tables::SegmentRow;
-use schema::tables::Queue;
 use session::ClockOffset;
 use sim::{End, Observer, Report, Side, Transfers, Work};
 use std::ops::ControlFlow;
@@ -76,15 +75,14 @@ pub fn run(
     let mut findings = Findings::new(None);
     let mut flushed = Instant::ZERO;
     let mut written = Ok(());
-    let mut queues = Vec::new();
     let last = bounds::last(plan, apart);
     let mut is_interrupted = false;
     transfers.run_watched(LOOK, |world| {
-        queues.extend(queues::rows(path, world));
+        findings.take_queues(queues::rows(path, world));
         if world.now().since(flushed) >= FLUSH {
             flushed = world.now();
             findings.collect(&inbox, plan.options.first_seq);
-            written = write(&mut findings, &mut queues, record);
+            written = findings.write(record);
         }
         is_interrupted = interrupt.load(Ordering::Relaxed);
         if written.is_err() || is_interrupted || world.now() > last {
@@ -109,7 +107,7 @@ pub fn run(
     for (sender, receiver) in counters {
         findings.conclude(plan, &plan.rounds()[0], sender, Some(receiver));
     }
-    write(&mut findings, &mut queues, record)?;
+    findings.write(record)?;
     let outcome = Outcome {
         ending: if is_interrupted {
             Ending::Interrupted
@@ -135,17 +133,6 @@ fn transfer(plan: &Plan, id: u16, apart: Duration) -> sim::Plan {
         seed: plan.seed.wrapping_add(id.into()),
         ..sim::Plan::new(plan.options.clone(), end)
     }
-}
-
-/// Writes what was found since the last time.
-fn write(
-    findings: &mut Findings,
-    queues: &mut Vec<Queue>,
-    record: &mut RecordWriter,
-) -> Result<(), record::Error> {
-    record.append(queues)?;
-    queues.clear();
-    findings.write(record)
 }
 
 /// What the two ends have to say, and the last of their rows.
