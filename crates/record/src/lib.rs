@@ -32,6 +32,7 @@ mod input;
 mod journal;
 mod kept;
 mod parquet_file;
+mod parquet_writer;
 mod reader;
 mod run;
 mod run_schema;

@@ -3,10 +3,11 @@
 use crate::error::{Error, decode};
 use crate::input;
 use crate::journal::JournalReader;
+use crate::parquet_writer::ParquetWriter;
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::arrow::ProjectionMask;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 
 /// Rows that are decoded at a time: those of the widest table stay near the processor.
 const BATCH_ROWS: usize = 8_192;
+/// Rows of a row group of a record's tables.
+pub(crate) const GROUP_ROWS: usize = 1 << 20;
 
 /// A Parquet file as a stream of batches.
 pub(crate) struct ParquetFile {
@@ -103,9 +106,11 @@ pub(crate) fn settle(journal: &Path, parquet: &Path) -> Result<(), Error> {
         let Some(batches) = JournalReader::open(journal)? else {
             return Ok(());
         };
-        let unfinished = parquet.with_extension("parquet.tmp");
-        write(batches, &unfinished)?;
-        fs::rename(&unfinished, parquet).map_err(Error::write(parquet))?;
+        let mut writer = ParquetWriter::create(parquet, batches.schema(), GROUP_ROWS)?;
+        for batch in batches {
+            writer.write(&batch?)?;
+        }
+        writer.finish()?;
     }
     fs::remove_file(journal).map_err(Error::write(journal))
 }
@@ -123,17 +128,4 @@ pub(crate) fn properties(schema: &Schema) -> WriterPropertiesBuilder {
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
     })
-}
-
-fn write(batches: JournalReader, path: &Path) -> Result<(), Error> {
-    let file = File::create(path).map_err(Error::write(path))?;
-    let schema = batches.schema();
-    let properties = properties(&schema).build();
-    let mut writer =
-        ArrowWriter::try_new(file, schema, Some(properties)).map_err(Error::table(path))?;
-    for batch in batches {
-        writer.write(&batch?).map_err(Error::table(path))?;
-    }
-    let file = writer.into_inner().map_err(Error::table(path))?;
-    file.sync_all().map_err(Error::write(path))
 }

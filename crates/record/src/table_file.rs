@@ -1,10 +1,9 @@
 //! A table in a file of its own, outside any record: what `isobath trace` hands on.
 
 use crate::error::Error;
-use crate::parquet_file::{ParquetFile, properties};
+use crate::parquet_file::ParquetFile;
+use crate::parquet_writer::ParquetWriter;
 use crate::table::Row;
-use parquet::arrow::ArrowWriter;
-use std::fs::{self, File};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,9 +16,7 @@ const GROUP_ROWS: usize = 262_144;
 /// Writes a Parquet file row by row. Under its name it appears when it is whole, and not before.
 pub struct TableWriter<T> {
     path: PathBuf,
-    unfinished: PathBuf,
-    /// None once it is finished.
-    writer: Option<ArrowWriter<File>>,
+    file: ParquetWriter,
     rows: Vec<T>,
 }
 
@@ -29,17 +26,9 @@ impl<T: Row> TableWriter<T> {
     /// # Errors
     /// [`Error::Write`] or [`Error::Table`] when it cannot be written; so in all methods.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        let mut unfinished = path.as_os_str().to_owned();
-        unfinished.push(".tmp");
-        let unfinished = PathBuf::from(unfinished);
-        let file = File::create(&unfinished).map_err(Error::write(&unfinished))?;
-        let schema = Arc::new(T::schema());
-        let properties = properties(&schema).set_max_row_group_row_count(Some(GROUP_ROWS));
-        let writer = ArrowWriter::try_new(file, schema, Some(properties.build()));
         Ok(Self {
             path: path.to_owned(),
-            writer: Some(writer.map_err(Error::table(&unfinished))?),
-            unfinished,
+            file: ParquetWriter::create(path, Arc::new(T::schema()), GROUP_ROWS)?,
             rows: Vec::with_capacity(BATCH_ROWS),
         })
     }
@@ -62,40 +51,13 @@ impl<T: Row> TableWriter<T> {
     /// See [`TableWriter::create`].
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush()?;
-        let settled = self.settle();
-        if settled.is_err() {
-            let _ = fs::remove_file(&self.unfinished);
-        }
-        settled
-    }
-
-    fn settle(&mut self) -> Result<(), Error> {
-        if let Some(writer) = self.writer.take() {
-            let file = writer
-                .into_inner()
-                .map_err(Error::table(&self.unfinished))?;
-            file.sync_all().map_err(Error::write(&self.unfinished))?;
-        }
-        fs::rename(&self.unfinished, &self.path).map_err(Error::write(&self.path))
+        self.file.finish()
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        let batch = T::batch(&self.rows).map_err(Error::table(&self.unfinished))?;
+        let batch = T::batch(&self.rows).map_err(Error::table(&self.path))?;
         self.rows.clear();
-        let written = self
-            .writer
-            .as_mut()
-            .map_or(Ok(()), |writer| writer.write(&batch));
-        written.map_err(Error::table(&self.unfinished))
-    }
-}
-
-impl<T> Drop for TableWriter<T> {
-    /// What was not finished is nothing.
-    fn drop(&mut self) {
-        if self.writer.take().is_some() {
-            let _ = fs::remove_file(&self.unfinished);
-        }
+        self.file.write(&batch)
     }
 }
 
@@ -130,6 +92,7 @@ impl<T: Row> Iterator for TableReader<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use crate::table;
     use tempfile::tempdir;
 
