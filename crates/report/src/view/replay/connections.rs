@@ -3,6 +3,7 @@
 use super::quantity::{Collector, Quantity};
 use crate::view::each;
 use record::Record;
+use schema::replay::Summary;
 use schema::replay::tables::{Connection, Epoch};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -77,6 +78,24 @@ pub(super) fn read(record: &Record) -> Result<Connections, record::Error> {
         response_ms: response.quantity(),
         ends: counters.ends,
     })
+}
+
+impl Connections {
+    /// Takes the figures of all from the run's summary, where there is one.
+    pub(super) fn as_told(&mut self, summary: &Summary) {
+        for (quantity, told) in [
+            (&mut self.duration_ms, &summary.duration_ms),
+            (
+                &mut self.duration_from_connect_ms,
+                &summary.duration_from_connect_ms,
+            ),
+            (&mut self.response_ms, &summary.response_ms),
+        ] {
+            if let Some((quantity, told)) = quantity.as_mut().zip(told.as_ref()) {
+                quantity.as_told(told);
+            }
+        }
+    }
 }
 
 impl Counters {

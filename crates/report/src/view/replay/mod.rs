@@ -1,7 +1,7 @@
 //! Replays of traffic (`isobath replay`): what connections took, and what they did to the bottleneck.
 //!
-//! All is reckoned from the tables, not from the summary, so a run that was killed has its figures too. The summary says what
-//! no table does: which part of the run counts, which direction is the forward one, the bottleneck's rate, and the models.
+//! All is reckoned from the tables, not from the summary, so a run that was killed has its figures too. Of a run of many connections
+//! only some values are kept for the curves: its figures are the summary's, of all. The summary also says what no table does: which part of the run counts, which direction is the forward one, the bottleneck's rate, and the models.
 
 mod connections;
 mod link;
@@ -77,10 +77,14 @@ pub(crate) fn read(
         return Ok(None);
     }
     let frame = Frame::of(record, run, end_ns)?;
+    let mut connections = connections::read(record)?;
+    if let Some(summary) = told::summary(run) {
+        connections.as_told(&summary);
+    }
     Ok(Some(Replay {
         models: Models::of(run, &frame),
         window_s: (seconds(frame.window_ns.0), seconds(frame.window_ns.1)),
-        connections: connections::read(record)?,
+        connections,
         queue: link::queue(record, &frame)?,
         active: link::active(record, &frame)?,
         throughput: link::throughput(record, &frame)?,

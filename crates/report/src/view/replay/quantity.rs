@@ -2,6 +2,7 @@
 
 use crate::distribution::{Curve, Values};
 use crate::number::short;
+use schema::replay::Spread;
 use serde::{Deserialize, Serialize};
 use stats::quantile;
 
@@ -36,6 +37,26 @@ impl Quantity {
             max: at(1.0)?,
             curve: Curve::with_tail(sorted),
         })
+    }
+
+    /// Takes the figures of all values from the summary, where `told` is of as many: here they are of those that were kept.
+    pub(crate) fn as_told(&mut self, told: &Spread) {
+        let of = &told.of;
+        if of.n != self.n {
+            return;
+        }
+        for (figure, exact) in [
+            (&mut self.mean, of.mean),
+            (&mut self.min, of.min),
+            (&mut self.p50, of.p50),
+            (&mut self.p80, told.p80),
+            (&mut self.p90, of.p90),
+            (&mut self.p95, of.p95),
+            (&mut self.p99, of.p99),
+            (&mut self.max, of.max),
+        ] {
+            *figure = short(exact);
+        }
     }
 
     /// Of finite values in any order.
@@ -75,5 +96,29 @@ impl Collector {
         let n = self.values.n;
         // The mean of a heavy tail is made by its rarest values, so it is that of all, not of those that are kept.
         Quantity::of_sorted(&Values::sorted(&[&self.values]), n, self.sum / n as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_many_values_are_the_summarys() {
+        // More than are kept.
+        let values: Vec<f64> = (0..1_000_003_u32).map(|v| f64::from(v).sqrt()).collect();
+        let mut collector = Collector::default();
+        for value in &values {
+            collector.push(*value);
+        }
+        let kept = collector.quantity().unwrap();
+        let mut quantity = kept.clone();
+        quantity.as_told(&Spread::of(&values[1..]).unwrap());
+        assert_eq!(quantity.p50.to_bits(), kept.p50.to_bits());
+        let told = Spread::of(&values).unwrap();
+        quantity.as_told(&told);
+        assert_eq!(quantity.p50.to_bits(), short(told.of.p50).to_bits());
+        assert_eq!(quantity.p80.to_bits(), short(told.p80).to_bits());
+        assert!(quantity.max >= kept.max && quantity.n == told.of.n);
     }
 }
