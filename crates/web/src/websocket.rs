@@ -16,6 +16,7 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -43,26 +44,32 @@ pub struct Terms {
     pub longest: Duration,
 }
 
-/// Has the requests of a stranger on `stream` answered (HTTP/1.1), until one of them is upgraded or the stranger is gone.
+/// Has the requests of a stranger on `stream` answered (HTTP/1.1), until one of them is upgraded, the stranger is gone, or it is `enough`:
+/// then what is under way is finished, and the connection closed.
 ///
 /// # Errors
 /// When the stranger breaks the protocol, or takes too long for it.
 pub async fn serve<F>(
     stream: impl Read + Write + Unpin + Send + 'static,
     answer: impl Fn(Request<Incoming>) -> F,
+    enough: impl Future<Output = ()>,
 ) -> io::Result<()>
 where
     F: Future<Output = Response<Full<Bytes>>>,
 {
     let answers = service_fn(async |request| Ok::<_, Infallible>(answer(request).await));
-    http1::Builder::new()
+    let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(stream, answers)
-        .with_upgrades()
-        .await
-        .map_err(io::Error::other)
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended.map_err(io::Error::other),
+        () = enough => connection.as_mut().graceful_shutdown(),
+    }
+    connection.await.map_err(io::Error::other)
 }
 
 /// Answers `request` (section 4.2): upgrades the connection and runs `then` on it, or says why not.

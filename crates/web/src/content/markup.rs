@@ -19,11 +19,22 @@ function i(u){var n=new Image;w.push(n);n.src=u}\
 function f(u){fetch(u).then(function(r){return r.arrayBuffer()})}\n";
 const SCRIPT_END: &str = "})(document,window.seen||(window.seen=[]));\n";
 
-/// Session and port of the URLs in a page.
+/// How the text of a page names its objects.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Port {
-    pub(crate) token: u64,
-    pub(crate) number: u16,
+pub(crate) enum Urls {
+    /// Each on its own host, in the session `token`, at `port`.
+    OfHosts { token: u64, port: u16 },
+    /// All in the document's folder, by relative references (RFC 3986 section 4.2).
+    OfFolder,
+}
+
+impl Urls {
+    pub(crate) fn of(self, model: &PageModel, object: u16) -> String {
+        match self {
+            Self::OfHosts { token, port } => model.url(object, token, port),
+            Self::OfFolder => model.path(object).split_off(1),
+        }
+    }
 }
 
 /// An object's octets.
@@ -43,7 +54,7 @@ struct Piece {
 }
 
 /// The octets of `number`; as many as the model says.
-pub(crate) fn layout(model: &PageModel, number: u16, port: Port) -> Layout {
+pub(crate) fn layout(model: &PageModel, number: u16, urls: Urls) -> Layout {
     let Some(object) = model.object(number) else {
         return Layout {
             segments: Vec::new(),
@@ -56,7 +67,7 @@ pub(crate) fn layout(model: &PageModel, number: u16, port: Port) -> Layout {
         Kind::Image => writer.octets(GIF),
         Kind::Fetch => writer.octets(b"\""),
         Kind::Document | Kind::Style | Kind::Script => {
-            let pieces = pieces(model, number, port);
+            let pieces = pieces(model, number, urls);
             writer.pieces(&pieces);
         }
         Kind::Font | Kind::Other => {}
@@ -69,9 +80,9 @@ pub(crate) fn least(model: &PageModel, number: u16) -> u64 {
     let Some(object) = model.object(number) else {
         return 0;
     };
-    let widest = Port {
+    let widest = Urls::OfHosts {
         token: 0,
-        number: u16::MAX,
+        port: u16::MAX,
     };
     match object.kind {
         Kind::Image => GIF.len() as u64,
@@ -85,7 +96,7 @@ fn length(pieces: &[Piece]) -> u64 {
     pieces.iter().map(|piece| piece.text.len() as u64).sum()
 }
 
-fn pieces(model: &PageModel, number: u16, port: Port) -> Vec<Piece> {
+fn pieces(model: &PageModel, number: u16, urls: Urls) -> Vec<Piece> {
     let text = |text: String| Piece {
         place: 0,
         object: None,
@@ -95,11 +106,7 @@ fn pieces(model: &PageModel, number: u16, port: Port) -> Vec<Piece> {
     let named = |(child, object): &(u16, &Object), form: fn(Kind, u16, &str) -> String| Piece {
         place: object.place,
         object: Some(*child),
-        text: form(
-            object.kind,
-            *child,
-            &model.url(*child, port.token, port.number),
-        ),
+        text: form(object.kind, *child, &urls.of(model, *child)),
     };
     match model.object(number).map(|object| object.kind) {
         Some(Kind::Document) => {

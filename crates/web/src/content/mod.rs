@@ -12,7 +12,7 @@ mod markup;
 mod tests;
 
 pub(crate) use body::{Content, Segment};
-pub(crate) use markup::{Port, layout, least};
+pub(crate) use markup::{Urls, layout, least};
 
 use crate::result::Kind;
 

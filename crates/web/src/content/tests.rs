@@ -1,13 +1,15 @@
 use super::*;
 use crate::model::PageModel;
+use crate::result::Kind;
 
-const PORT: Port = Port {
-    token: 0x0123_4567_89ab_cdef,
-    number: 4890,
+const TOKEN: u64 = 0x0123_4567_89ab_cdef;
+const URLS: Urls = Urls::OfHosts {
+    token: TOKEN,
+    port: 4890,
 };
 
 fn octets(model: &PageModel, number: u16) -> Vec<u8> {
-    let mut content = Content::new(layout(model, number, PORT).segments);
+    let mut content = Content::new(layout(model, number, URLS).segments);
     let mut all = Vec::new();
     while let Some(piece) = content.next_piece() {
         assert!(!piece.is_empty());
@@ -31,7 +33,7 @@ fn every_object_has_the_size_that_the_model_says() {
 fn every_object_is_named_exactly_once_and_by_its_parent() {
     let model = PageModel::find("today").unwrap();
     for (number, object) in (0..).zip(model.objects()).skip(1) {
-        let url = model.url(number, PORT.token, PORT.number);
+        let url = URLS.of(&model, number);
         for parent in 0..u16::try_from(model.objects().len()).unwrap() {
             let text = String::from_utf8_lossy(&octets(&model, parent)).into_owned();
             let expected = usize::from(object.after == Some(parent));
@@ -44,13 +46,13 @@ fn every_object_is_named_exactly_once_and_by_its_parent() {
 fn the_document_reveals_an_object_where_its_tag_ends() {
     let model = PageModel::find("rrul2013").unwrap();
     let text = String::from_utf8(octets(&model, 0)).unwrap();
-    let reveals = layout(&model, 0, PORT).reveals;
+    let reveals = layout(&model, 0, URLS).reveals;
     assert_eq!(reveals.len(), model.revealed_by(0).count());
     assert!(reveals.is_sorted());
     for (end, number) in reveals {
         let before = &text[..usize::try_from(end).unwrap()];
         let last = before.lines().last().unwrap();
-        assert!(last.contains(&model.url(number, PORT.token, PORT.number)));
+        assert!(last.contains(&URLS.of(&model, number)));
         let (place, size) = (
             model.objects()[usize::from(number)].place,
             text.len() as u64,
@@ -81,13 +83,34 @@ fn an_object_as_small_as_it_may_be_holds_all_names() {
         json["objects"][usize::from(number)]["size"] = size.into();
     }
     let tight: PageModel = serde_json::from_value(json).unwrap();
-    let widest = Port {
-        number: u16::MAX,
-        ..PORT
+    let widest = Urls::OfHosts {
+        token: TOKEN,
+        port: u16::MAX,
     };
     for (number, object) in (0..).zip(tight.objects()) {
         let segments = layout(&tight, number, widest).segments;
         let length: u64 = segments.iter().map(Segment::len).sum();
         assert_eq!(length, object.size.get(), "{number}");
     }
+}
+
+#[test]
+fn in_one_folder_objects_are_named_by_their_files() {
+    let model = PageModel::find("small").unwrap();
+    for (number, object) in (0..).zip(model.objects()).skip(1) {
+        let (media_type, octets) = model.octets_in_folder(number).unwrap();
+        assert_eq!(octets.len() as u64, object.size.get());
+        assert!(object.kind != Kind::Image || media_type == "image/gif");
+        let file = Urls::OfFolder.of(&model, number);
+        assert_eq!(model.object_in_folder(&file), Some(number), "{file}");
+        let parent = model.octets_in_folder(object.after.unwrap()).unwrap().1;
+        let text = String::from_utf8_lossy(&parent).into_owned();
+        let named = [format!("\"{file}\""), format!("({file})")];
+        assert!(named.iter().any(|name| text.contains(name)), "{file}");
+    }
+    for file in ["x", "1.gif", "99.css", "/", "0.html", "-1.css"] {
+        assert_eq!(model.object_in_folder(file), None, "{file}");
+    }
+    assert_eq!(model.object_in_folder(""), Some(0));
+    assert!(model.octets_in_folder(99).is_none());
 }

@@ -6,7 +6,7 @@
 
 use super::page::Page;
 use super::queue::{Queue, Step};
-use crate::content::{Port, layout};
+use crate::content::{Urls, layout};
 use crate::model::PageModel;
 use crate::result::{Kind, ObjectLoad, PageLoad};
 use std::time::Duration;
@@ -77,8 +77,7 @@ impl<'a> Loading<'a> {
         protocol: HttpVersion,
         now: Instant,
     ) -> Self {
-        let number = port;
-        let document = layout(model, 0, Port { token, number });
+        let document = layout(model, 0, Urls::OfHosts { token, port });
         Self {
             model,
             token,

@@ -164,18 +164,14 @@ impl<'a> Page<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::{Port, layout};
+    use crate::content::{Urls, layout};
 
     fn reveals(model: &PageModel) -> Vec<(u64, u16)> {
-        layout(
-            model,
-            0,
-            Port {
-                token: 1,
-                number: 443,
-            },
-        )
-        .reveals
+        let urls = Urls::OfHosts {
+            token: 1,
+            port: 443,
+        };
+        layout(model, 0, urls).reveals
     }
 
     fn found(page: &mut Page<'_>) -> Vec<u16> {

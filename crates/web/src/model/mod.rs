@@ -17,6 +17,7 @@ mod tests;
 
 pub use error::{Flaw, ModelError};
 
+use crate::content::{Content, Urls, layout, media_type};
 use crate::names;
 use crate::result::Kind;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ use units::{Bytes, Span};
 const BUILT_IN: &[(&str, &str)] = &[
     ("rrul2013", include_str!("../../../../pages/rrul2013.toml")),
     ("today", include_str!("../../../../pages/today.toml")),
+    ("small", include_str!("../../../../pages/small.toml")),
 ];
 /// A file is longer only by mistake: 1,000 objects take a tenth of it.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -166,12 +168,28 @@ impl PageModel {
 
     /// The object that has `path` on `host` (a host of the model, not its full name).
     pub fn object_at(&self, host: &str, path: &str) -> Option<u16> {
-        let number = match path.strip_prefix('/')? {
+        let number = self.object_in_folder(path.strip_prefix('/')?)?;
+        (self.label(number)? == host).then_some(number)
+    }
+
+    /// The object that is `file` where all are in one folder: `12.css`; nothing for the document.
+    pub fn object_in_folder(&self, file: &str) -> Option<u16> {
+        let number = match file {
             "" => 0,
             file => file.split_once('.')?.0.parse().ok()?,
         };
-        let is_there = self.label(number)? == host && self.path(number) == path;
+        let is_there = self.object(number).is_some() && self.path(number)[1..] == *file;
         is_there.then_some(number)
+    }
+
+    /// The octets of `object`, and their media type, where all are in one folder; none when there is no such object.
+    pub fn octets_in_folder(&self, object: u16) -> Option<(&'static str, bytes::Bytes)> {
+        let kind = self.object(object)?.kind;
+        let mut content = Content::new(layout(self, object, Urls::OfFolder).segments);
+        let octets: Vec<u8> = std::iter::from_fn(|| content.next_piece())
+            .flatten()
+            .collect();
+        Some((media_type(kind), octets.into()))
     }
 
     /// The object with this number.

@@ -135,7 +135,7 @@ fn a_page_of_more_than_64_mib_is_refused() {
 #[test]
 fn a_model_that_is_nowhere_is_refused_with_the_names_of_those_there_are() {
     let message = PageModel::find("rrul2031").unwrap_err().to_string();
-    assert!(message.contains("rrul2013, today"), "{message}");
+    assert!(message.contains("rrul2013, today, small"), "{message}");
     assert!(!message.contains('\n'), "{message}");
 }
 

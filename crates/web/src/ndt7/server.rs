@@ -11,7 +11,7 @@ use far_ends::ndt7::{ConnectionInfo, LONGEST, LONGEST_MESSAGE, MessageSize, SUBP
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
-use std::future::ready;
+use std::future::{pending, ready};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -142,7 +142,8 @@ async fn connection(
         desk,
         carrier: Carrier { tcp, ends, filler },
     };
-    websocket::serve(stream, |request| ready(connection.answer(request))).await
+    let answer = |request| ready(connection.answer(request));
+    websocket::serve(stream, answer, pending()).await
 }
 
 impl Connection {

@@ -1,7 +1,7 @@
 //! What is answered to a request.
 
 use super::Page;
-use crate::content::{Content, Port, layout, media_type};
+use crate::content::{Content, Urls, layout, media_type};
 use crate::model::Object;
 use crate::names::HostName;
 use hyper::header::{
@@ -53,14 +53,7 @@ async fn serve_object(page: &Page, number: u16, object: &Object, port: u16) -> R
         tokio::time::sleep(object.delay.0).await;
     }
     let token = page.token;
-    let layout = layout(
-        &page.model,
-        number,
-        Port {
-            token,
-            number: port,
-        },
-    );
+    let layout = layout(&page.model, number, Urls::OfHosts { token, port });
     let content = Content::new(layout.segments);
     answer(StatusCode::OK, media_type(object.kind), content)
 }

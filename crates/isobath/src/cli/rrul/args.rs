@@ -101,7 +101,7 @@ pub(crate) struct Asked {
     /// DSCP of all load streams, probes and calls, such as EF or CS1 [default: the plan's].
     #[arg(long)]
     dscp: Option<Dscp>,
-    /// Page model to load: rrul2013, today, or a TOML file [default: the plan's].
+    /// Page model to load: rrul2013, today, small, or a TOML file [default: the plan's].
     #[arg(long, value_name = "NAME")]
     page: Option<String>,
     /// How long it is idle before and after the load, if not as long as the plan says.
