@@ -237,7 +237,7 @@ table! {
         load: u32,
         /// Which stream, as `streams.id`.
         stream: u16,
-        /// What loaded it: `native` or `chromium`.
+        /// What loaded it: `native`, `chromium`, or `browser`: a visitor's.
         loader: Label,
         /// `http/1.1`, `h2` or `h3`, as agreed with the page's own host.
         protocol: Label,

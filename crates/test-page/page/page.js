@@ -1,10 +1,15 @@
 // The page: starts the two workers, draws what they tell, and shows what came of it.
+import { visits } from "./visit.js";
+
 const at = (id) => document.getElementById(id);
 const say = (text) => (at("status").textContent = text);
 const base = `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}`;
 const number = (value) => (value === null || value === undefined ? null : Number(value.toPrecision(value >= 100 ? 3 : value >= 1 ? 3 : 2)));
 const ms = (value) => (value === null || value === undefined ? "not measured" : value >= 1000 ? `${number(value / 1000)} s` : `${number(value)} ms`);
 const mbps = (value) => (value === null || value === undefined ? "not measured" : value >= 1000 ? `${number(value / 1000)} Gbit/s` : `${number(value)} Mbit/s`);
+
+/** How long a load's connections may take to close. */
+const PATIENCE = 2000;
 
 /** Points as they come, drawn a few times a second. */
 class Chart {
@@ -49,6 +54,17 @@ function calls(summary) {
   ];
 }
 
+/** A page, before the load and under it. */
+function pages({ web }) {
+  if (!web) return [];
+  const loads = (n) => (n === 1 ? "one load" : `mean of ${n} loads`);
+  const tile = (name, time, of) => (of ? [name, ms(time), loads(of.n)] : time ? [name, `over ${ms(time)}`, "not finished"] : [name, ms(null), ""]);
+  return [
+    tile("Page load, idle", web.idle_per_page_ms, web.idle_ms),
+    tile("Page load, loaded", web.loaded_per_page_ms, web.loaded_ms),
+  ];
+}
+
 function tiles(summary) {
   const of = summary.latency_ms, rates = summary.throughput_mbps;
   const loaded = of.loaded ? `95 % within ${ms(of.loaded.p95)}` : "";
@@ -58,6 +74,7 @@ function tiles(summary) {
     ["Upload", mbps(rates.up), ""],
     ["Round trip, idle", ms(of.idle?.p50), of.idle ? `95 % within ${ms(of.idle.p95)}` : ""],
     ["Round trip, loaded", ms(of.loaded?.p50), loaded],
+    ...pages(summary),
     ...calls(summary),
     ...(total === null || total === undefined ? [] : [["Score", `${Math.round(total)}`, "of 100"]]),
   ];
@@ -107,11 +124,17 @@ async function start() {
     const result = await new Promise((resolve, reject) => {
       const found = {};
       const told = () => {
-        if (!found.probes || !found.load) return;
+        if (!found.probes || !found.load || !found.pages) return;
         say("Asking the server for the figures.");
         const failures = [...found.probes.failures, ...found.load.failures];
-        probe.postMessage({ findings: { agent: navigator.userAgent, hidden, ...found.probes, ...found.load, failures } });
+        probe.postMessage({ findings: { agent: navigator.userAgent, hidden, ...found.probes, ...found.load, pages: found.pages, failures } });
       };
+      let closed;
+      const pageOver = () => new Promise((resolve) => {
+        closed = resolve;
+        probe.postMessage({ pageOver: true });
+        setTimeout(resolve, PATIENCE);
+      });
       probe.onerror = load.onerror = ({ message }) => reject(new Error(message ?? "a script of this page could not be loaded"));
       load.onmessage = ({ data }) => {
         if (data.over) { found.load = data.over; told(); }
@@ -129,12 +152,14 @@ async function start() {
           chart = new Chart(plan);
           at("live").hidden = false;
           say("Measuring round trips without load.");
-          load.postMessage({ base, run: plan.run, down: plan.down, up: plan.up, origin, start: origin + plan.load_start_ms, end: origin + plan.load_end_ms });
+          visits(plan, origin, pageOver).then((loads) => { found.pages = loads; told(); }, reject);
+          load.postMessage({ base, run: plan.run, down: plan.down, up: plan.up, origin, start: origin + plan.load_start_ms, settled: origin + plan.load_settled_ms, end: origin + plan.load_end_ms });
         }
         if (data.sample) {
           chart.add(data.sample);
           at("progress").value = data.sample[0] / chart.plan.total_ms;
         }
+        if (data.pageClosed) closed?.();
         if (data.over) { found.probes = data.over; told(); }
         if (data.result) resolve(data.result);
         if (data.failed) reject(new Error(data.failed));

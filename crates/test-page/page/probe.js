@@ -123,12 +123,14 @@ const heard = {
     setTimeout(over, origin + plan.total_ms - now());
     postMessage({ begun: { plan, origin, without: datagrams ? null : without } });
   },
+  closed() { postMessage({ pageClosed: true }); },
   result(result) { postMessage({ result }); },
   refused(reason) { postMessage({ failed: reason }); },
 };
 
 onmessage = ({ data }) => {
   if (data.findings) return socket.send(JSON.stringify(data.findings));
+  if (data.pageOver) return socket.send("page over");
   socket = new WebSocket(data.open);
   socket.binaryType = "arraybuffer";
   socket.onmessage = ({ data }) => {

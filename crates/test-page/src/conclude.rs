@@ -1,14 +1,17 @@
 //! The end of a run: a record of what both ends have seen.
 
+use crate::browser::Limits;
 use crate::call;
 use crate::desk::{Desk, Run};
 use crate::findings::Findings;
+use crate::page_loads;
 use anyhow::Context as _;
 use jiff::Timestamp;
 use kit::ending::Ending;
 use kit::sampler::StreamEnd;
 use record::{Endpoint, Host, PathInfo, RecordWriter, Warning};
 use rrul::run::Outcome;
+use rrul::streams::Kind;
 use rrul::tables::Tables;
 use rrul::{quality, scorecard, summary, warnings};
 use schema::rrul::Summary;
@@ -56,14 +59,19 @@ pub(crate) fn conclude(
         },
         kit::host::facts("server"),
     ];
-    let hidden = found.hidden;
+    let (hidden, looks) = (found.hidden, found.looks);
     let mut tables = Tables::new(streams, None);
     let received = received(&found);
     if let Some(call) = found.call() {
         call::enter(&call, &run.call(), streams, &mut tables);
     }
+    if let Some(stream) = streams.iter().find(|stream| stream.kind == Kind::Web) {
+        let host = here.ip().to_string();
+        page_loads::enter(&found.pages, (plan, stream.id), &host, &mut tables);
+    }
     let failures = found.enter(streams, &mut tables);
     let seen = begun.sampler.sink().take();
+    let limits = Limits::of(plan, &seen.series, looks);
     seen.series.into_iter().for_each(|row| tables.series(row));
     tables.cpu.extend(seen.cpu);
     seen.ended
@@ -83,6 +91,7 @@ pub(crate) fn conclude(
     let summary = summary::summarise(plan, &outcome.tables);
     record.instrument = quality::instrument(plan, &outcome, &summary, Duration::ZERO);
     record.warnings = warnings::warnings(plan, &outcome, &record.instrument, &summary);
+    limits.note(&mut record.instrument, &mut record.warnings);
     record.warnings.extend(hidden.then(out_of_sight));
     record.status = quality::status(&outcome.ending, &record.warnings);
     record.summary = serde_json::to_value(&summary)?;

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sys::clock;
+use tokio::sync::Notify;
 use units::{Instant, source};
 use web::guests::Visits;
 
@@ -55,6 +56,8 @@ pub(crate) struct Run {
     call: Mutex<CallEnd>,
     taken: Mutex<HashSet<u16>>,
     has_datagrams: AtomicBool,
+    /// Connections that the load of a page has at the moment: what closes each.
+    loading: Mutex<Vec<Arc<Notify>>>,
     /// Raised when the run is over, however it ended.
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -144,6 +147,7 @@ impl Desk {
             call: Mutex::default(),
             taken: Mutex::default(),
             has_datagrams: AtomicBool::default(),
+            loading: Mutex::default(),
             stop: Arc::default(),
         });
         runs.insert(id, Arc::clone(&run));
@@ -234,6 +238,22 @@ impl Run {
     /// Its session of datagrams, once only.
     pub(crate) fn claim_datagrams(&self) -> bool {
         !self.has_datagrams.swap(true, Ordering::Relaxed)
+    }
+
+    /// A page is loaded by the connection that this closes.
+    pub(crate) fn loads_by(&self, connection: &Arc<Notify>) {
+        let mut loading = lock(&self.loading);
+        if !loading.iter().any(|known| Arc::ptr_eq(known, connection)) {
+            loading.push(Arc::clone(connection));
+        }
+    }
+
+    /// The load is over, and its connections are.
+    pub(crate) fn end_load(&self) {
+        let over = std::mem::take(&mut *lock(&self.loading));
+        for connection in over {
+            connection.notify_one();
+        }
     }
 
     /// This end of the call.

@@ -1,6 +1,7 @@
 //! What a browser says it has seen: somebody else's words, so all of it is bounded and checked before it becomes rows.
 
 use crate::call::CallEnd;
+use crate::page_loads;
 use kit::sampler::BIN;
 use rrul::streams::{Kind, StreamPlan};
 use rrul::tables::Tables;
@@ -32,9 +33,15 @@ pub(crate) struct Findings {
     down: Vec<Received>,
     /// Streams to the server, and when each was open.
     up: Vec<(u16, f64)>,
+    /// How often the page looked at what waits to be sent while its streams were to fill the path, and how often that was nothing.
+    #[serde(default)]
+    pub(crate) looks: (u64, u64),
     /// Its end of the call, where there was one.
     #[serde(default)]
     call: Option<Call>,
+    /// Its loads of a page.
+    #[serde(default)]
+    pub(crate) pages: Vec<page_loads::Load>,
     #[serde(default)]
     failures: Vec<String>,
 }
@@ -87,6 +94,7 @@ impl Findings {
                     && of.bins.iter().all(|octets| *octets <= MOST_OCTETS)
             })
             && found.up.iter().all(|(id, _)| is(*id, Kind::Up))
+            && page_loads::are_right(&found.pages, plan)
             && found.times().all(|ms| is_within(ms, plan.total()));
         if is_right {
             Ok(found)
@@ -104,7 +112,8 @@ impl Findings {
             let heard = call.heard.iter().map(|(_, at)| *at);
             call.sent.iter().flatten().copied().chain(heard)
         });
-        asked.flatten().chain(opened).chain(call)
+        let pages = page_loads::times(&self.pages);
+        asked.flatten().chain(opened).chain(call).chain(pages)
     }
 
     /// The browser's end of the call.
@@ -207,7 +216,7 @@ fn nanos(ms: f64) -> u64 {
 }
 
 /// Foreign words in a record of ours: short, and nothing that moves a cursor.
-fn plain(text: &str, most: usize) -> String {
+pub(crate) fn plain(text: &str, most: usize) -> String {
     let plain = text.chars().filter(|c| !c.is_control());
     plain.take(most).collect()
 }
@@ -255,6 +264,40 @@ mod tests {
     }
 
     #[test]
+    fn loads_of_a_page_become_rows_and_one_that_its_phase_cut_off_says_so() {
+        let text = r#"{"agent": "", "samples": [], "down": [], "up": [], "pages": [
+            {"started": 4000.5, "first_byte": 50, "loaded": 300, "error": null, "spent": 300, "objects": [
+                {"object": 0, "found": 0, "connect": 20, "wait": 22, "receive": 1, "total": 51, "bytes": 18000, "status": 200},
+                {"object": 5, "found": 60, "blocked": 2, "wait": 22, "receive": 4, "total": 30, "bytes": 28000}]},
+            {"started": 20000, "spent": 900, "objects": [{"object": 0, "found": 0, "bytes": 0}]},
+            {"started": 20900, "spent": 5, "error": "no\u0007 page", "objects": []}]}"#;
+        let found = read(text).unwrap();
+        let mut tables = Tables::new(&[], None);
+        let plan = plan(Carrier::WebSocket);
+        page_loads::enter(&found.pages, (&plan, 9), "here", &mut tables);
+        let [whole, cut, failed] = &tables.pages[..] else {
+            panic!("{:?}", tables.pages)
+        };
+        assert_eq!(
+            (whole.t_ns, whole.load_ns),
+            (4_000_500_000, Some(300_000_000))
+        );
+        assert_eq!((whole.stream, whole.objects, whole.bytes), (9, 2, 46_000));
+        assert_eq!(
+            (&*whole.loader, &*whole.page, &whole.error),
+            ("browser", "small", &None)
+        );
+        assert_eq!((cut.load_ns, cut.objects, cut.failed), (None, 0, 1));
+        assert_eq!(cut.error.as_deref(), Some(rrul::summary::CUT_OFF));
+        assert_eq!(failed.error.as_deref(), Some("no page"));
+        let picture = &tables.objects[1];
+        assert_eq!(
+            (&*picture.kind, &*picture.path, picture.t_ns),
+            ("image", "/5.gif", 4_060_500_000)
+        );
+    }
+
+    #[test]
     fn what_cannot_be_of_this_run_is_refused() {
         for text in [
             "",
@@ -265,6 +308,8 @@ mod tests {
             r#"{"agent": "", "samples": [], "down": [], "up": [[0, 1]]}"#,
             r#"{"agent": "", "samples": [], "down": [{"stream": 0, "opened": 0, "bins": [18446744073709551615]}], "up": []}"#,
             r#"{"agent": "", "samples": [], "down": [], "up": [], "call": {"sent": [1e300], "heard": []}}"#,
+            r#"{"agent": "", "samples": [], "down": [], "up": [], "pages": [{"started": 0, "spent": -1, "objects": []}]}"#,
+            r#"{"agent": "", "samples": [], "down": [], "up": [], "pages": [{"started": 0, "spent": 1, "objects": [{"object": 99, "found": 0, "bytes": 0}]}]}"#,
             r#"{"agent": "", "samples": [], "down": [], "up": [], "call": {"sent": [], "heard": [[4294967296, 1]]}}"#,
         ] {
             assert!(read(text).is_err(), "{text}");

@@ -2,6 +2,7 @@
 
 use crate::call;
 use crate::findings::Findings;
+use crate::page_loads;
 use crate::plan::{Carrier, plan, streams};
 use rrul::tables::Tables;
 
@@ -17,6 +18,7 @@ pub fn browser(text: &str) -> Result<(Tables, schema::rrul::Summary), String> {
     if let Some(end) = found.call() {
         call::enter(&end, &end, &streams, &mut tables);
     }
+    page_loads::enter(&found.pages, (&plan, 0), "host", &mut tables);
     found.enter(&streams, &mut tables);
     let summary = rrul::summary::summarise(&plan, &tables);
     Ok((tables, summary))

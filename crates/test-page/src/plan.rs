@@ -1,5 +1,6 @@
 //! What a browser is asked to do.
 
+use crate::page_loads;
 use data_encoding::HEXLOWER;
 use rrul::streams::{Common, Kind, StreamPlan};
 use schema::rrul::Plan;
@@ -18,6 +19,12 @@ idle_after = "1s"
 [[load]]
 direction = "both"
 streams = 4
+
+[web]
+page = "small"
+protocols = ["http/1.1"]
+before = "5s"
+pause = "1s"
 "#;
 /// What is measured meanwhile, by what the browser has for it.
 const BY_WEBSOCKET: &str = r#"
@@ -67,12 +74,38 @@ pub(crate) struct Told {
     run: String,
     gap_ms: u64,
     load_start_ms: u64,
+    /// From when on the load counts.
+    load_settled_ms: u64,
     load_end_ms: u64,
     total_ms: u64,
     down: Vec<u16>,
     up: Vec<u16>,
+    /// What is loaded meanwhile.
+    pages: Option<Pages>,
     /// Where datagrams go; none: this server has none.
     datagrams: Option<Datagrams>,
+}
+
+/// A page that a browser loads.
+#[derive(Debug, Serialize)]
+struct Pages {
+    /// From when to when, first without load.
+    phases_ms: [[u64; 2]; 2],
+    /// From the end of one load to the start of the next.
+    pause_ms: u64,
+    /// How many objects it has.
+    objects: usize,
+}
+
+impl Pages {
+    fn of(plan: &Plan) -> Option<Self> {
+        let phases = [plan.web_idle(), plan.loaded()];
+        Some(Self {
+            phases_ms: phases.map(|(from, to)| [millis(from), millis(to)]),
+            pause_ms: millis(plan.web.as_ref()?.pause.0),
+            objects: page_loads::model(plan)?.objects().len(),
+        })
+    }
 }
 
 /// Where a browser sends datagrams, and what it says of the server's certificate.
@@ -113,10 +146,12 @@ impl Told {
             run: run.to_owned(),
             gap_ms: millis(gap.map_or(Duration::ZERO, |stream| stream.gap)),
             load_start_ms: millis(plan.load_start()),
+            load_settled_ms: millis(plan.loaded().0),
             load_end_ms: millis(plan.load_end()),
             total_ms: millis(plan.total()),
             down: ids(Kind::Down),
             up: ids(Kind::Up),
+            pages: Pages::of(plan),
             datagrams,
         }
     }
@@ -147,7 +182,7 @@ mod tests {
             assert!(told.load_start_ms < told.load_end_ms && told.load_end_ms < told.total_ms);
             streams
         });
-        assert_eq!((websocket.len(), datagrams.len()), (9, 11));
+        assert_eq!((websocket.len(), datagrams.len()), (10, 12));
         // What loads is known before it is known what carries the probes.
         assert_eq!(loads(&websocket), loads(&datagrams));
     }

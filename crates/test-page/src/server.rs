@@ -1,13 +1,13 @@
 //! Answers by HTTP/1.1, and by WebSocket where that is asked for.
 
 use crate::desk::Desk;
-use crate::{conversation, datagrams, load, plan};
+use crate::{conversation, datagrams, load, page_loads, plan};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue,
-    ORIGIN,
+    CACHE_CONTROL, CONNECTION, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
+    HeaderValue, ORIGIN,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -22,13 +22,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tokio::sync::Notify;
 use units::HttpVersion;
 use web::guests::{self, Guest, Limits, Visits};
 use web::websocket::{self, Socket, Terms, told};
 use web::webtransport::{self, CertificateHash};
 use web::{Acceptor, Credentials};
 
-/// A run has nine connections, and a page is loaded by a few more; no run takes longer.
+/// A run has nine connections, and a page is loaded by six more; no run takes longer.
 const LIMITS: Limits = Limits {
     most: 160,
     most_from_one: 48,
@@ -50,7 +51,9 @@ const WEBSOCKET: Terms = Terms {
 const MOST_UNSENT: u32 = 256 << 10;
 const GONE: &str = "there is no such record here any more - ask whoever runs this server for it\n";
 /// The page asks only its own server, and runs only its own scripts.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; frame-src 'self'; connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// What is loaded as a page during a run loads its own objects, in a frame of the page's.
+const FRAME_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /// A page that takes connections of `listener` and datagrams of `socket`, on the port of the same number, and keeps records below `records`, by HTTPS where it has credentials; `visits` is told of runs.
 ///
@@ -94,6 +97,8 @@ struct Connection {
     certificate: Option<CertificateHash>,
     /// A WebSocket has it, too: to HTTP the connection is over then.
     guest: Arc<Guest>,
+    /// Closes it when it has loaded a page.
+    enough: Arc<Notify>,
 }
 
 async fn connection(
@@ -117,6 +122,7 @@ async fn connection(
     let stream = stream.into_std()?;
     let tcp = Arc::new(stream.try_clone()?);
     let stream = tokio::net::TcpStream::from_std(stream)?;
+    let enough = Arc::new(Notify::new());
     let connection = Connection {
         desk,
         peer,
@@ -125,11 +131,13 @@ async fn connection(
         filler,
         certificate,
         guest: Arc::new(guest),
+        enough: Arc::clone(&enough),
     };
     let answer = |request| connection.answer(request);
+    let enough = enough.notified();
     match acceptor {
-        Some(acceptor) => websocket::serve(acceptor.accept(stream).await?, answer).await,
-        None => websocket::serve(TokioIo::new(stream), answer).await,
+        Some(acceptor) => websocket::serve(acceptor.accept(stream).await?, answer, enough).await,
+        None => websocket::serve(TokioIo::new(stream), answer, enough).await,
     }
 }
 
@@ -157,6 +165,9 @@ impl Connection {
         if let Some(id) = path.strip_prefix("/v1/reports/") {
             return self.report(id).await;
         }
+        if let Some(file) = path.strip_prefix("/v1/pages/") {
+            return self.page(file).await;
+        }
         match &*path {
             "/" => of_kind(
                 "text/html; charset=utf-8",
@@ -164,6 +175,7 @@ impl Connection {
             ),
             "/style.css" => of_kind("text/css", include_str!("../page/style.css")),
             "/page.js" => script(include_str!("../page/page.js")),
+            "/visit.js" => script(include_str!("../page/visit.js")),
             "/probe.js" => script(include_str!("../page/probe.js")),
             "/load.js" => script(include_str!("../page/load.js")),
             "/v1/test" => self.test(request),
@@ -203,6 +215,28 @@ impl Connection {
                 load::carry(socket, &run, &stream, tcp, filler).await;
             }
         })
+    }
+
+    /// A file of the page that is loaded during a run: `RUN/LOAD/FILE`.
+    async fn page(&self, path: &str) -> Response<Full<Bytes>> {
+        let named = path.split_once('/');
+        let named = named.and_then(|(run, file)| Some((self.desk.run(run)?, file)));
+        let Some((run, file)) = named else {
+            return plain(StatusCode::NOT_FOUND, "there is no such run\n");
+        };
+        run.loads_by(&self.enough);
+        let Some((kind, octets)) = page_loads::file(&run, file).await else {
+            return plain(StatusCode::NOT_FOUND, "not on this page\n");
+        };
+        let mut response = Response::new(Full::from(octets));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(
+            CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(FRAME_POLICY),
+        );
+        response
     }
 
     /// The record of a run as one file, for whoever made it to keep.
@@ -284,9 +318,11 @@ fn script(text: &'static str) -> Response<Full<Bytes>> {
     of_kind("text/javascript; charset=utf-8", text)
 }
 
+/// A file of the page itself, on a connection that is for nothing else: a run begins with new ones.
 fn of_kind(kind: &'static str, text: &'static str) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::from(text));
     let headers = response.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));

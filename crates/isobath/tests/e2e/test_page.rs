@@ -67,6 +67,11 @@ fn quiet_a_browser_finds_what_the_program_finds() {
         ("/throughput_mbps/up", 3.2, 4.95),
         // All streams are open when the load begins.
         ("/slew_ms/max", 0.0, 50.0),
+        // A page takes six round trips, three of them for its document.
+        ("/web/idle_ms/min", 144.0, 600.0),
+        ("/web/idle_ms/n", 3.0, 7.0),
+        ("/web/first_byte_ms/idle/min", 68.0, 120.0),
+        ("/web/responsiveness", 1.0, 70.0),
     ] {
         let value = number(summary, figure);
         assert!((least..most).contains(&value), "{figure}: {value}");
@@ -74,6 +79,14 @@ fn quiet_a_browser_finds_what_the_program_finds() {
     assert_eq!(summary["latency_ms"]["of"], "ws_rr");
     let agent = told["hosts"][0]["kernel"].as_str().unwrap();
     assert!(agent.contains("Chrome"), "{agent}");
+    assert_eq!(summary["web"]["failed"], 0, "{summary:#}");
+    // A browser is no limit to 20 Mbit/s.
+    for share in [
+        "/instrument/browser_full_pct",
+        "/instrument/browser_empty_pct",
+    ] {
+        assert!((0.0..10.0).contains(&number(&told, share)), "{share}");
+    }
     // It is a record like any other.
     let folder = record(place.path());
     let folder = folder.to_str().unwrap();

@@ -24,7 +24,7 @@ use super::tables::Tables;
 use kit::lab_counters::LabCounters;
 use kit::measurement::RoundTrips;
 use schema::rrul::Summary;
-pub(crate) use web::CUT_OFF;
+pub use web::CUT_OFF;
 
 use view::{View, is_latency, is_paced};
 

@@ -173,7 +173,7 @@ impl View<'_> {
 }
 
 /// What a load that its phase's end has cut off says of itself.
-pub(crate) const CUT_OFF: &str = "cut off by the end of its phase";
+pub const CUT_OFF: &str = "cut off by the end of its phase";
 
 fn is_cut_off(load: &PageLoad) -> bool {
     load.error.as_deref() == Some(CUT_OFF)

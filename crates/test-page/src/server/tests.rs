@@ -7,6 +7,7 @@ use schema::rrul::Plan;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
@@ -65,12 +66,14 @@ impl Drop for Serving {
 /// The plan of the page, in a fraction of a second.
 fn short(carrier: Carrier) -> Plan {
     let span = |ms| units::Span(Duration::from_millis(ms));
+    let mut plan = plan::plan(carrier);
+    plan.web.as_mut().unwrap().before = span(0);
     Plan {
         idle_before: span(100),
         duration: span(500),
         settle: span(100),
         idle_after: span(100),
-        ..plan::plan(carrier)
+        ..plan
     }
 }
 
@@ -91,7 +94,13 @@ fn the_page_is_there_and_what_is_not_has_a_line() {
     let page = server.ask("/", "");
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     assert!(page.contains("content-security-policy: default-src 'none'"));
-    for script in ["/page.js", "/probe.js", "/load.js", "/style.css"] {
+    for script in [
+        "/page.js",
+        "/probe.js",
+        "/load.js",
+        "/visit.js",
+        "/style.css",
+    ] {
         assert!(page.contains(&script[1..]) || server.ask("/page.js", "").contains(&script[1..]));
         assert!(server.ask(script, "").starts_with("HTTP/1.1 200"));
     }
@@ -222,6 +231,62 @@ async fn a_stream_of_load_carries_octets_while_its_run_goes_on() {
             .ask(&format!("/v1/load/{run}/2"), SOCKET)
             .starts_with("HTTP/1.1 404")
     );
+}
+
+/// The answer to a request on a connection that stays open: its head, and how many octets follow.
+async fn asked(stream: &mut tokio::net::TcpStream, path: &str) -> (String, usize) {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: server\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    let head = String::from_utf8(head).unwrap();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
+    let length: usize = length.unwrap().parse().unwrap();
+    stream.read_exact(&mut vec![0; length]).await.unwrap();
+    (head, length)
+}
+
+#[tokio::test]
+async fn a_page_has_connections_of_its_own_until_its_load_is_over() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Serving::with(place.path(), long);
+    let (mut socket, run) = begun(server.address).await;
+    let mut stream = tokio::net::TcpStream::connect(server.address)
+        .await
+        .unwrap();
+    let model = web::PageModel::find("small").unwrap();
+    for (number, object) in (0..).zip(model.objects()) {
+        let path = format!("/v1/pages/{run}/0{}", model.path(number));
+        let (head, length) = asked(&mut stream, &path).await;
+        assert!(
+            head.starts_with("HTTP/1.1 200") && head.contains("no-store"),
+            "{head}"
+        );
+        assert_eq!(length as u64, object.size.get(), "{path}");
+    }
+    for path in ["0/99.css", "0/1.js", "0", ""] {
+        let (head, _) = asked(&mut stream, &format!("/v1/pages/{run}/{path}")).await;
+        assert!(head.starts_with("HTTP/1.1 404"), "{path}: {head}");
+        stream = tokio::net::TcpStream::connect(server.address)
+            .await
+            .unwrap();
+    }
+    asked(&mut stream, &format!("/v1/pages/{run}/1/")).await;
+    socket.send(Message::text("page over")).await.unwrap();
+    assert!(told(&mut socket).await["closed"].is_object());
+    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+    let (head, _) = asked(
+        &mut tokio::net::TcpStream::connect(server.address)
+            .await
+            .unwrap(),
+        "/v1/pages/no-run/0/",
+    )
+    .await;
+    assert!(head.starts_with("HTTP/1.1 404"), "{head}");
 }
 
 #[tokio::test]
