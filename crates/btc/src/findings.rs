@@ -1,5 +1,6 @@
 //! The findings of a run as rows of its record, and in memory for the summary.
 
+use super::by_number::ByNumber;
 use super::log::{Passed, Row, Sink, What};
 use super::plan::{Plan, Round, Tool};
 use super::results::{Outcome, Quality, ReceiverResult, SenderResult};
@@ -11,7 +12,7 @@ use record::{Record, RecordWriter};
 use schema::Direction;
 use schema::LinkTruth;
 use schema::tables::{Cpu, Queue};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -78,16 +79,15 @@ pub struct Ends {
     pub receiver: Quality,
 }
 
-/// What has passed an end of a transfer so far. Numbers and identifiers grow, so what is looked up next lies beside what was looked up
-/// last.
+/// What has passed an end of a transfer so far.
 #[derive(Default)]
 struct Numbers {
     /// The latest number, not wrapped.
     latest: u64,
     /// How often each segment has passed.
-    copies: BTreeMap<u64, u32>,
+    copies: ByNumber<u32>,
     /// The segment of each packet.
-    packets: BTreeMap<u64, u64>,
+    packets: ByNumber<u64>,
 }
 
 impl Findings {
@@ -344,15 +344,15 @@ impl Numbers {
                 row.kind = if probe { "probe" } else { "data" }.into();
                 row.seq = self.unwrap(seq.wrapping_sub(first_seq));
                 (row.id, row.len) = (id, len.into());
-                let copies = self.copies.entry(row.seq).or_default();
+                let copies = self.copies.at(row.seq);
                 row.copy = *copies;
                 *copies += 1;
-                self.packets.insert(id, row.seq);
+                *self.packets.at(id) = row.seq;
             }
             What::Answer { id } => {
                 row.kind = "icmp".into();
                 row.id = id;
-                row.seq = self.packets.get(&id).copied().unwrap_or_default();
+                row.seq = self.packets.get(id);
             }
             What::Ack {
                 id,
@@ -362,7 +362,7 @@ impl Numbers {
             } => {
                 row.kind = "ack".into();
                 row.id = id;
-                row.seq = self.packets.get(&id).copied().unwrap_or_default();
+                row.seq = self.packets.get(id);
                 row.ack = Some(self.unwrap(ack.wrapping_sub(first_seq)));
                 row.window = Some(window);
                 let block = |[first, end]: [u32; 2]| {

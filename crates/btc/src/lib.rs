@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod allowance;
+mod by_number;
 mod capture;
 pub mod far;
 pub mod findings;

@@ -22,6 +22,14 @@ pub trait Value: Clone + Sized {
     where
         Self: 'a;
 
+    /// The values as one array without nulls.
+    fn array_of_all<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef
+    where
+        Self: 'a,
+    {
+        Self::to_array(values.map(Some))
+    }
+
     /// The array's values; `None` when it holds another type.
     fn from_array(array: &dyn Array) -> Option<Vec<Option<Self>>>;
 
@@ -58,7 +66,7 @@ impl<T: Value> Cell for T {
     where
         T: 'a,
     {
-        Value::to_array(cells.map(Some))
+        T::array_of_all(cells)
     }
 
     fn from_array(array: &dyn Array) -> Option<Vec<Self>> {
@@ -100,6 +108,10 @@ macro_rules! number {
 
             fn to_array<'a>(values: impl Iterator<Item = Option<&'a Self>>) -> ArrayRef {
                 Arc::new(values.map(Option::<&Self>::copied).collect::<PrimitiveArray<$arrow>>())
+            }
+
+            fn array_of_all<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                Arc::new(PrimitiveArray::<$arrow>::from_iter_values(values.copied()))
             }
 
             fn from_array(array: &dyn Array) -> Option<Vec<Option<Self>>> {
@@ -170,6 +182,10 @@ macro_rules! text {
 
             fn to_array<'a>(values: impl Iterator<Item = Option<&'a Self>>) -> ArrayRef {
                 Arc::new(values.collect::<StringArray>())
+            }
+
+            fn array_of_all<'a>(values: impl Iterator<Item = &'a Self>) -> ArrayRef {
+                Arc::new(StringArray::from_iter_values(values))
             }
 
             fn from_array(array: &dyn Array) -> Option<Vec<Option<Self>>> {

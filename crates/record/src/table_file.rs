@@ -92,8 +92,8 @@ impl<T: Row> Iterator for TableReader<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use crate::table;
+    use std::fs;
     use tempfile::tempdir;
 
     table! {
