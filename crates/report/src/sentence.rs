@@ -50,10 +50,14 @@ fn under_load(figures: &rrul::Summary) -> Option<String> {
 
 fn web_pages(figures: &rrul::Summary) -> Option<String> {
     let web = figures.web.as_ref()?;
-    let (idle, loaded) = (web.idle_ms?.p50, web.loaded_ms?.p50);
-    let times = loaded / idle;
+    let times = 100.0 / web.responsiveness?;
+    let least = if web.loaded_ms.is_some() {
+        ""
+    } else {
+        "at least "
+    };
     (times.is_finite() && times > 1.05)
-        .then(|| format!(", and web pages take {times:.1} times as long"))
+        .then(|| format!(", and web pages take {least}{times:.1} times as long"))
 }
 
 /// Of bulk transfers: what one gets, and how that stands to the kernel's.

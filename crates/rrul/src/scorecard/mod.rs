@@ -46,7 +46,13 @@ pub(super) fn title(run: &Run) -> String {
 pub fn sentence(summary: &Summary) -> String {
     let pages = summary.web.as_ref().and_then(|web| {
         let times = 100.0 / web.responsiveness?;
-        Some(format!("; a page takes {times:.1} times as long"))
+        // Where none finished, their time is not known.
+        let least = if web.loaded_ms.is_some() {
+            ""
+        } else {
+            "at least "
+        };
+        Some(format!("; a page takes {least}{times:.1} times as long"))
     });
     let pages = pages.unwrap_or_default();
     let of = summary.latency_ms.words();
@@ -124,8 +130,30 @@ fn notes(run: &Run, summary: &Summary, room: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Warning;
-    use schema::rrul::Penalty;
+    use record::{Distribution, Warning};
+    use schema::rrul::{Penalty, WebFigures};
+
+    #[test]
+    fn where_no_page_was_finished_under_load_it_takes_at_least_so_long() {
+        let told = |loaded: &[f64]| {
+            let of = |values: &[f64]| Distribution::of(values.iter().copied());
+            let mut summary = Summary::default();
+            (summary.latency_ms.idle, summary.latency_ms.loaded) = (of(&[20.0]), of(&[70.0]));
+            summary.web = Some(WebFigures {
+                idle_ms: of(&[400.0]),
+                loaded_ms: of(loaded),
+                responsiveness: Some(10.0),
+                ..WebFigures::default()
+            });
+            sentence(&summary)
+        };
+        let [some, none] = [&[4_000.0][..], &[]].map(told);
+        assert!(some.contains("; a page takes 10.0 times as long"), "{some}");
+        assert!(
+            none.contains("; a page takes at least 10.0 times"),
+            "{none}"
+        );
+    }
 
     #[test]
     fn however_much_there_is_to_say_the_page_has_23_lines_and_tells_what_is_left_out() {

@@ -26,7 +26,7 @@ pub struct WebFigures {
     pub first_byte_ms: Phases,
     /// Rates of single objects, request to last octet, in Mbit/s: how fast short flows go.
     pub short_flow_mbps: Phases,
-    /// By what loaded them and how: `chromium`, `native h2`, `native h3`, `native http/1.1`.
+    /// By what loaded them and how: `chromium`, `browser`, `native h2`, `native h3`, `native http/1.1`.
     pub by_loader: BTreeMap<String, LoaderFigures>,
     /// Loads that failed, idle and loaded together.
     pub failed: u64,
