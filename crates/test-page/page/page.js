@@ -118,6 +118,7 @@ async function start() {
   let hidden = document.hidden;
   const sees = () => (hidden ||= document.hidden);
   document.addEventListener("visibilitychange", sees);
+  const over = new AbortController();
   const [probe, load] = [new Worker("probe.js"), new Worker("load.js")];
   let chart, carried;
   try {
@@ -129,10 +130,10 @@ async function start() {
         const failures = [...found.probes.failures, ...found.load.failures];
         probe.postMessage({ findings: { agent: navigator.userAgent, hidden, ...found.probes, ...found.load, pages: found.pages, failures } });
       };
-      let closed;
-      const pageOver = () => new Promise((resolve) => {
-        closed = resolve;
-        probe.postMessage({ pageOver: true });
+      const closing = new Map();
+      const pageOver = (load) => new Promise((resolve) => {
+        closing.set(load, resolve);
+        probe.postMessage({ pageOver: load });
         setTimeout(resolve, PATIENCE);
       });
       probe.onerror = load.onerror = ({ message }) => reject(new Error(message ?? "a script of this page could not be loaded"));
@@ -152,14 +153,14 @@ async function start() {
           chart = new Chart(plan);
           at("live").hidden = false;
           say("Measuring round trips without load.");
-          visits(plan, origin, pageOver).then((loads) => { found.pages = loads; told(); }, reject);
+          visits(plan, origin, pageOver, over.signal).then((loads) => { found.pages = loads; told(); }, reject);
           load.postMessage({ base, run: plan.run, down: plan.down, up: plan.up, origin, start: origin + plan.load_start_ms, settled: origin + plan.load_settled_ms, end: origin + plan.load_end_ms });
         }
         if (data.sample) {
           chart.add(data.sample);
           at("progress").value = data.sample[0] / chart.plan.total_ms;
         }
-        if (data.pageClosed) closed?.();
+        if (data.pageClosed !== undefined) closing.get(data.pageClosed)?.();
         if (data.over) { found.probes = data.over; told(); }
         if (data.result) resolve(data.result);
         if (data.failed) reject(new Error(data.failed));
@@ -173,6 +174,7 @@ async function start() {
     say(`Nothing was measured: ${error.message}.`);
   }
   chart?.stop();
+  over.abort();
   probe.terminate();
   load.terminate();
   document.removeEventListener("visibilitychange", sees);

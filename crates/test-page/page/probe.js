@@ -123,14 +123,14 @@ const heard = {
     setTimeout(over, origin + plan.total_ms - now());
     postMessage({ begun: { plan, origin, without: datagrams ? null : without } });
   },
-  closed() { postMessage({ pageClosed: true }); },
+  closed(load) { postMessage({ pageClosed: load }); },
   result(result) { postMessage({ result }); },
   refused(reason) { postMessage({ failed: reason }); },
 };
 
 onmessage = ({ data }) => {
   if (data.findings) return socket.send(JSON.stringify(data.findings));
-  if (data.pageOver) return socket.send("page over");
+  if (data.pageOver !== undefined) return socket.send(`page over ${data.pageOver}`);
   socket = new WebSocket(data.open);
   socket.binaryType = "arraybuffer";
   socket.onmessage = ({ data }) => {

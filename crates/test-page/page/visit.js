@@ -21,9 +21,9 @@ function object(entry) {
     dns: opens ? passed(entry.domainLookupStart, entry.domainLookupEnd) : null,
     connect: opens ? passed(entry.connectStart, tls) : null,
     tls: opens ? passed(tls, entry.connectEnd) : null,
-    wait: came ? passed(entry.requestStart, entry.responseStart) : null,
+    wait: came ? Math.max(0, entry.responseStart - entry.requestStart) : null,
     receive: came ? Math.max(0, entry.responseEnd - entry.responseStart) : null,
-    total: came ? passed(entry.startTime, entry.responseEnd) : null,
+    total: came ? Math.max(0, entry.responseEnd - entry.startTime) : null,
     bytes: entry.encodedBodySize,
     status: entry.responseStatus || null,
   };
@@ -31,10 +31,13 @@ function object(entry) {
 
 /** What a frame's page tells of its load. */
 async function told(frame, origin, objects) {
-  const timing = frame.contentWindow.performance;
-  const entries = () => [...timing.getEntriesByType("navigation"), ...timing.getEntriesByType("resource")];
+  const timing = frame.contentWindow.performance, until = now() + GRACE;
+  // What the browser's extensions load is not the page's.
+  const isOurs = ({ name }) => name.startsWith(frame.src);
+  const all = () => [...timing.getEntriesByType("navigation"), ...timing.getEntriesByType("resource")];
+  const entries = () => all().filter(isOurs).slice(0, objects);
   const ended = () => entries().length >= objects && entries()[0].loadEventEnd > 0;
-  for (let waited = 0; !ended() && waited < GRACE; waited += LOOK) await pause(LOOK);
+  while (!ended() && now() < until) await pause(LOOK);
   const [document] = entries();
   if (!document?.responseStart) throw new Error(FAILED);
   return {
@@ -68,15 +71,16 @@ async function visit(url, origin, until, objects) {
   return load;
 }
 
-/** Loads the page in each of the plan's phases. `closed` is called after a load, and keeps its promise when its connections are closed. */
-export async function visits({ pages, run }, origin, closed) {
+/** Loads the page in each of the plan's phases, until `over` is aborted. `closed` is called with a load's number after it, and keeps its promise when its connections are closed. */
+export async function visits({ pages, run }, origin, closed, over) {
   const loads = [];
   if (!pages) return loads;
   for (const [from, to] of pages.phases_ms) {
-    await pause(origin + from - now());
-    while (now() + pages.pause_ms < origin + to) {
+    // Timers leave fractions of a millisecond out, and what begins before its phase is not in it.
+    await pause(origin + from - now() + 2);
+    while (!over.aborted && now() + pages.pause_ms < origin + to) {
       loads.push(await visit(`/v1/pages/${run}/${loads.length}/`, origin, origin + to, pages.objects));
-      await closed();
+      await closed(loads.length - 1);
       await pause(pages.pause_ms);
     }
   }

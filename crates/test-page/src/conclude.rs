@@ -67,7 +67,7 @@ pub(crate) fn conclude(
     }
     if let Some(stream) = streams.iter().find(|stream| stream.kind == Kind::Web) {
         let host = here.ip().to_string();
-        page_loads::enter(&found.pages, (plan, stream.id), &host, &mut tables);
+        page_loads::enter(&found.pages, stream.id, &host, &mut tables);
     }
     let failures = found.enter(streams, &mut tables);
     let seen = begun.sampler.sink().take();

@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const BEGIN: &str = "begin";
 /// The same with datagrams.
 const BEGIN_DATAGRAMS: &str = "begin with datagrams";
-/// What it says when it has loaded a page.
-const PAGE_OVER: &str = "page over";
+/// What it says when it has loaded a page, before the load's number.
+const PAGE_OVER: &str = "page over ";
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,8 +36,8 @@ enum ToBrowser {
     Plan(Told),
     /// It has begun, at this time of the server's clock.
     Begun { clock_ns: String },
-    /// The connections of the page's load are closed.
-    Closed {},
+    /// The connections of the page's load with this number are closed.
+    Closed(u32),
     /// What came of it.
     Result(Box<Concluded>),
     /// It came to nothing, for this reason.
@@ -84,11 +84,13 @@ pub(crate) async fn converse(
                 let clock_ns = origin.as_nanos().to_string();
                 tell(&mut socket, &ToBrowser::Begun { clock_ns }).await;
             }
-            Message::Text(text) if text.as_str() == PAGE_OVER => {
-                run.end_load();
-                tell(&mut socket, &ToBrowser::Closed {}).await;
-            }
             Message::Text(text) => {
+                let load = text.strip_prefix(PAGE_OVER);
+                if let Some(load) = load.and_then(|load| load.parse().ok()) {
+                    run.end_load(load);
+                    tell(&mut socket, &ToBrowser::Closed(load)).await;
+                    continue;
+                }
                 let answer = found(&desk, &admitted, here, &text).await;
                 return tell(&mut socket, &answer).await;
             }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use sys::clock;
 use tokio::sync::Notify;
 use units::{Instant, source};
@@ -56,8 +56,8 @@ pub(crate) struct Run {
     call: Mutex<CallEnd>,
     taken: Mutex<HashSet<u16>>,
     has_datagrams: AtomicBool,
-    /// Connections that the load of a page has at the moment: what closes each.
-    loading: Mutex<Vec<Arc<Notify>>>,
+    /// Connections that load a page at the moment: the number of the latest load, and what closes each.
+    loading: Mutex<Vec<(u32, Weak<Notify>)>>,
     /// Raised when the run is over, however it ended.
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -240,20 +240,24 @@ impl Run {
         !self.has_datagrams.swap(true, Ordering::Relaxed)
     }
 
-    /// A page is loaded by the connection that this closes.
-    pub(crate) fn loads_by(&self, connection: &Arc<Notify>) {
+    /// The connection that `closes` closes carries the load of a page with this number.
+    pub(crate) fn loads_by(&self, load: u32, closes: &Arc<Notify>) {
+        let connection = Arc::downgrade(closes);
         let mut loading = lock(&self.loading);
-        if !loading.iter().any(|known| Arc::ptr_eq(known, connection)) {
-            loading.push(Arc::clone(connection));
-        }
+        loading.retain(|(_, known)| known.strong_count() > 0 && !known.ptr_eq(&connection));
+        loading.push((load, connection));
     }
 
-    /// The load is over, and its connections are.
-    pub(crate) fn end_load(&self) {
-        let over = std::mem::take(&mut *lock(&self.loading));
-        for connection in over {
-            connection.notify_one();
-        }
+    /// The load of this number is over, and its connections are.
+    pub(crate) fn end_load(&self, load: u32) {
+        lock(&self.loading).retain(|(of, connection)| {
+            if *of <= load
+                && let Some(connection) = connection.upgrade()
+            {
+                connection.notify_one();
+            }
+            *of > load
+        });
     }
 
     /// This end of the call.

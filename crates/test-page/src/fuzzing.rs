@@ -18,7 +18,7 @@ pub fn browser(text: &str) -> Result<(Tables, schema::rrul::Summary), String> {
     if let Some(end) = found.call() {
         call::enter(&end, &end, &streams, &mut tables);
     }
-    page_loads::enter(&found.pages, (&plan, 0), "host", &mut tables);
+    page_loads::enter(&found.pages, 0, "host", &mut tables);
     found.enter(&streams, &mut tables);
     let summary = rrul::summary::summarise(&plan, &tables);
     Ok((tables, summary))

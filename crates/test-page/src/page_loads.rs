@@ -1,16 +1,15 @@
 //! A page that the browser loads, again and again: its objects as they are served, and what the browser says of its loads.
 //!
 //! All of the page's objects are in one folder of this server. A load begins with new connections, since those of the one before are closed
-//! when it is over; what a browser knows by heart from then on is the server's address, so no load has look-ups.
+//! when it is over. (A browser may have opened more than it used; those remain.) The server's address is known, so no load has look-ups.
 
-use crate::desk::Run;
 use bytes::Bytes;
 use kit::stream::nanos;
 use rrul::summary::CUT_OFF;
 use rrul::tables::Tables;
-use schema::rrul::Plan;
 use schema::tables::{PageLoad, PageObject};
 use serde::Deserialize;
+use std::sync::LazyLock;
 use std::time::Duration;
 use web::PageModel;
 
@@ -20,18 +19,49 @@ const MOST_LOADS: usize = 200;
 const MOST_OCTETS: u64 = 1 << 30;
 const LONGEST_ERROR: usize = 200;
 
-/// The page of a plan.
-pub(crate) fn model(plan: &Plan) -> Option<PageModel> {
-    PageModel::find(&plan.web.as_ref()?.page).ok()
+/// The name of the page in the plan.
+pub(crate) const PAGE: &str = "small";
+
+/// The page, made once: what serves it also stamps probes.
+static SERVED: LazyLock<Served> = LazyLock::new(|| {
+    let model = PageModel::find(PAGE).expect("a page that is compiled in");
+    let file = |number| {
+        let (media_type, octets) = model.octets_in_folder(number)?;
+        Some(File {
+            media_type,
+            octets,
+            delay: model.object(number)?.delay.0,
+        })
+    };
+    let files = (0..).map_while(file).collect();
+    Served { model, files }
+});
+
+struct Served {
+    model: PageModel,
+    /// By the number of the object.
+    files: Vec<File>,
 }
 
-/// What `LOAD/FILE` of the page of `run` is, and its media type, once its server has thought about it; none where there is no such file.
-pub(crate) async fn file(run: &Run, path: &str) -> Option<(&'static str, Bytes)> {
-    let (_, file) = path.split_once('/')?;
-    let model = model(&run.begun()?.plan)?;
-    let number = model.object_in_folder(file)?;
-    tokio::time::sleep(model.object(number)?.delay.0).await;
-    model.octets_in_folder(number)
+/// A file of the page.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) media_type: &'static str,
+    pub(crate) octets: Bytes,
+    /// How long its server is to think before it answers.
+    pub(crate) delay: Duration,
+}
+
+/// The page.
+pub(crate) fn model() -> &'static PageModel {
+    &SERVED.model
+}
+
+/// The load's number and the file that `LOAD/FILE` names; none where there is no such file.
+pub(crate) fn file(path: &str) -> Option<(u32, &'static File)> {
+    let (load, file) = path.split_once('/')?;
+    let number = model().object_in_folder(file)?;
+    Some((load.parse().ok()?, SERVED.files.get(usize::from(number))?))
 }
 
 /// A load as its browser tells it, in milliseconds after its start.
@@ -69,11 +99,9 @@ struct Object {
     status: Option<u16>,
 }
 
-/// Whether `loads` can be of a run of `plan`.
-pub(crate) fn are_right(loads: &[Load], plan: &Plan) -> bool {
-    let Some(model) = model(plan) else {
-        return loads.is_empty();
-    };
+/// Whether `loads` can be of the page.
+pub(crate) fn are_right(loads: &[Load]) -> bool {
+    let model = model();
     let is_there =
         |object: &Object| model.object(object.number).is_some() && object.bytes <= MOST_OCTETS;
     let is_right = |load: &Load| {
@@ -90,11 +118,12 @@ pub(crate) fn times(loads: &[Load]) -> impl Iterator<Item = f64> {
     loads.iter().flat_map(of)
 }
 
-/// Puts `loads` into the tables of a run of `plan`, as those of `stream` from the host named `host`.
-pub(crate) fn enter(loads: &[Load], (plan, stream): (&Plan, u16), host: &str, tables: &mut Tables) {
-    let Some(model) = model(plan).filter(|_| !loads.is_empty()) else {
+/// Puts `loads` into the tables of a run, as those of `stream` from the host named `host`.
+pub(crate) fn enter(loads: &[Load], stream: u16, host: &str, tables: &mut Tables) {
+    if loads.is_empty() {
         return;
-    };
+    }
+    let model = model();
     tables.opened(stream, 0);
     for (number, load) in (0..).zip(loads) {
         let row = load.row(number);
@@ -110,7 +139,7 @@ pub(crate) fn enter(loads: &[Load], (plan, stream): (&Plan, u16), host: &str, ta
                 load: number,
                 host: host.to_owned(),
                 path: model.path(object.number),
-                kind: kind(&model, object.number).into(),
+                kind: kind(model, object.number).into(),
                 ..object.row(start)
             }));
     }

@@ -21,7 +21,7 @@ direction = "both"
 streams = 4
 
 [web]
-page = "small"
+page = "PAGE"
 protocols = ["http/1.1"]
 before = "5s"
 pause = "1s"
@@ -56,7 +56,8 @@ pub(crate) fn plan(carrier: Carrier) -> Plan {
         Carrier::WebSocket => BY_WEBSOCKET,
         Carrier::Datagrams => BY_DATAGRAMS,
     };
-    toml::from_str(&format!("{PLAN}{probes}")).expect("a constant that a test reads")
+    let plan = format!("{PLAN}{probes}").replace("PAGE", page_loads::PAGE);
+    toml::from_str(&plan).expect("a constant that a test reads")
 }
 
 /// Its streams, by this version of IP.
@@ -103,7 +104,7 @@ impl Pages {
         Some(Self {
             phases_ms: phases.map(|(from, to)| [millis(from), millis(to)]),
             pause_ms: millis(plan.web.as_ref()?.pause.0),
-            objects: page_loads::model(plan)?.objects().len(),
+            objects: page_loads::model().objects().len(),
         })
     }
 }

@@ -224,13 +224,15 @@ impl Connection {
         let Some((run, file)) = named else {
             return plain(StatusCode::NOT_FOUND, "there is no such run\n");
         };
-        run.loads_by(&self.enough);
-        let Some((kind, octets)) = page_loads::file(&run, file).await else {
+        let found = page_loads::file(file);
+        let Some((load, file)) = found.filter(|_| run.begun().is_some()) else {
             return plain(StatusCode::NOT_FOUND, "not on this page\n");
         };
-        let mut response = Response::new(Full::from(octets));
+        run.loads_by(load, &self.enough);
+        tokio::time::sleep(file.delay).await;
+        let mut response = Response::new(Full::from(file.octets.clone()));
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.media_type));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(
             CONTENT_SECURITY_POLICY,

@@ -268,16 +268,20 @@ async fn a_page_has_connections_of_its_own_until_its_load_is_over() {
         );
         assert_eq!(length as u64, object.size.get(), "{path}");
     }
-    for path in ["0/99.css", "0/1.js", "0", ""] {
+    for path in ["0/99.css", "0/1.js", "x/1.css", "0", ""] {
         let (head, _) = asked(&mut stream, &format!("/v1/pages/{run}/{path}")).await;
         assert!(head.starts_with("HTTP/1.1 404"), "{path}: {head}");
         stream = tokio::net::TcpStream::connect(server.address)
             .await
             .unwrap();
     }
+    // What is over is an earlier load, and then this one.
     asked(&mut stream, &format!("/v1/pages/{run}/1/")).await;
-    socket.send(Message::text("page over")).await.unwrap();
-    assert!(told(&mut socket).await["closed"].is_object());
+    socket.send(Message::text("page over 0")).await.unwrap();
+    assert_eq!(told(&mut socket).await["closed"], 0);
+    asked(&mut stream, &format!("/v1/pages/{run}/1/1.css")).await;
+    socket.send(Message::text("page over 1")).await.unwrap();
+    assert_eq!(told(&mut socket).await["closed"], 1);
     assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
     let (head, _) = asked(
         &mut tokio::net::TcpStream::connect(server.address)
