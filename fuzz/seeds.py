@@ -208,6 +208,11 @@ def browsers():
     put("browser", "nothing", line(**dict(found, samples=[], down=[], up=[])))
     call = {"sent": [0.1, 20.2, None, 60.1], "heard": [[0, 12.5], [3, 75]]}
     put("browser", "call", line(**dict(found, call=call)))
+    objects = [dict(object=0, found=0, connect=21.4, wait=50.9, receive=25.8, total=105.1, bytes=18_000, status=200)]
+    objects += [dict(object=5, found=93.5, blocked=14.4, tls=0.1, wait=29.2, receive=0, total=47.8, bytes=28_000)]
+    loaded = dict(started=4002.15, first_byte=79.3, loaded=280.3, error=None, spent=280.3, objects=objects)
+    pages = [loaded, dict(started=17_000, spent=900, objects=objects[:1]), dict(started=18_000, spent=5, error="no page", objects=[])]
+    put("browser", "pages", line(**dict(found, pages=pages, looks=[900, 3])))
     put("browser", "failed", line(**dict(found, hidden=True, down=down[:1], failures=["stream 2: closed"])))
     put("browser", "clocks", line(**dict(found, samples=[[0.5, 20.25, -30_000.5], [40.125, 1e-9, 1e4], [80, None, None]])))
 
