@@ -887,7 +887,8 @@ class RrulWebFigures(Figures):
     """Page loads, idle and loaded."""
 
     by_loader: dict[str, RrulLoaderFigures]
-    """By what loaded them and how: `chromium`, `browser`, `native h2`, `native h3`, `native http/1.1`."""
+    """By what loaded them and how: `chromium`, `browser`, `native h2`, `native h3`, `native
+    http/1.1`."""
 
     cut_off: int
     """Loads that the end of their phase cut off."""
