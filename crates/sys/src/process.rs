@@ -166,6 +166,14 @@ pub fn terminate(child: &mut Child) {
     }
 }
 
+/// Asks the whole process group of `child` to end, which [`set_apart`] gave it: a shell does not pass on what it is asked.
+pub fn terminate_group(child: &mut Child) {
+    // Until it has been waited for, the id is its own.
+    if let (Ok(None), Some(pid)) = (child.try_wait(), pid(child.id())) {
+        let _ = rustix::process::kill_process_group(pid, Signal::TERM);
+    }
+}
+
 /// Does what Ctrl-C does, for a program that has the terminal in raw mode, where it is a key like any other.
 pub fn interrupt_self() {
     // A process may always signal itself.

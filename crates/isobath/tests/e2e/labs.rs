@@ -229,6 +229,22 @@ fn ctrl_c_or_termination_ends_the_command_and_then_the_lab() {
 }
 
 #[test]
+fn what_runs_beside_the_command_ends_with_it_whatever_it_made_of_its_environment() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = folder(&[("small.toml", SMALL_LAB)]);
+    // Its shell does not pass on that it is to end, and nothing in its environment tells whose it is.
+    let also = "far=env -i /bin/sh -c 'echo $$ >pid; exec /bin/sleep 600'; true";
+    let waits = ["--", "sh", "-c", "until [ -s pid ]; do sleep 0.1; done"];
+    let arguments = [&["lab", "run", "small.toml", "--also", also], &waits[..]].concat();
+    run(place.path(), &arguments).ended(0);
+    let told = fs::read_to_string(place.path().join("pid")).unwrap();
+    let id = told.trim().parse().unwrap();
+    eventually("it has ended", || !is_alive(id));
+}
+
+#[test]
 fn quiet_ping_meets_the_delay_and_the_loss_of_the_link() {
     if !has("ping") {
         return;

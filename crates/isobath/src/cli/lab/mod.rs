@@ -173,6 +173,7 @@ fn inside(place: &Place, command: Command, record: Option<(PathBuf, Value)>) -> 
             .args(["-c", text])
             .stdin(Stdio::null())
             .stdout(Stdio::from(std::io::stderr()));
+        process::set_apart(&mut shell);
         others.push(network.spawn(node, shell).map_err(Usage::of)?);
     }
     if !others.is_empty() {
@@ -218,7 +219,10 @@ fn inside(place: &Place, command: Command, record: Option<(PathBuf, Value)>) -> 
             .map(|record| record.close(status, is_cut))
             .transpose(),
     };
-    others.iter_mut().for_each(end);
+    for other in &mut others {
+        process::terminate_group(other);
+        end(other);
+    }
     if let Some(told) = told? {
         eprintln!("\n{told}");
     }
