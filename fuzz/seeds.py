@@ -212,7 +212,7 @@ def browsers():
     objects += [dict(object=5, found=93.5, blocked=14.4, tls=0.1, wait=29.2, receive=0, total=47.8, bytes=28_000)]
     loaded = dict(started=4002.15, first_byte=79.3, loaded=280.3, error=None, spent=280.3, objects=objects)
     pages = [loaded, dict(started=17_000, spent=900, objects=objects[:1]), dict(started=18_000, spent=5, error="no page", objects=[])]
-    put("browser", "pages", line(**dict(found, pages=pages, looks=[900, 3])))
+    put("browser", "pages", line(**dict(found, pages=pages)))
     put("browser", "failed", line(**dict(found, hidden=True, down=down[:1], failures=["stream 2: closed"])))
     put("browser", "clocks", line(**dict(found, samples=[[0.5, 20.25, -30_000.5], [40.125, 1e-9, 1e4], [80, None, None]])))
 

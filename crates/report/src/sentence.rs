@@ -50,14 +50,10 @@ fn under_load(figures: &rrul::Summary) -> Option<String> {
 
 fn web_pages(figures: &rrul::Summary) -> Option<String> {
     let web = figures.web.as_ref()?;
+    // Less than a twentieth longer is as long.
     let times = 100.0 / web.responsiveness?;
-    let least = if web.loaded_ms.is_some() {
-        ""
-    } else {
-        "at least "
-    };
-    (times.is_finite() && times > 1.05)
-        .then(|| format!(", and web pages take {least}{times:.1} times as long"))
+    (times.is_finite() && times > 1.05).then_some(())?;
+    Some(format!(", and web pages take {}", web.times_as_long()?))
 }
 
 /// Of bulk transfers: what one gets, and how that stands to the kernel's.

@@ -9,8 +9,6 @@ const LEAST_WAITING = 32 << 10, MOST_WAITING = 4 << 20;
 
 let run;
 const down = [], up = [], failures = [];
-/** How often it was looked at what waits to be sent once the load had settled, and how often nothing did: then this browser is the limit. */
-const looks = [0, 0];
 
 function connect(stream, name) {
   const socket = new WebSocket(`${run.base}/v1/load/${run.run}/${stream}`);
@@ -37,10 +35,6 @@ function send(stream) {
   up.push(of);
   const fill = () => {
     if (of.socket.readyState !== WebSocket.OPEN || now() >= run.end) return;
-    if (now() >= run.settled) {
-      looks[0] += 1;
-      if (of.socket.bufferedAmount === 0) looks[1] += 1;
-    }
     const gone = of.sent - of.socket.bufferedAmount;
     const waiting = Math.min(MOST_WAITING, Math.max(LEAST_WAITING, gone / 8));
     while (of.socket.bufferedAmount < waiting) {
@@ -75,7 +69,6 @@ onmessage = ({ data }) => {
       over: {
         down: down.filter((of) => of.opened !== null),
         up: up.filter((of) => of.opened !== null).map((of) => [of.stream, of.opened]),
-        looks,
         failures: [...new Set(failures)],
       },
     });

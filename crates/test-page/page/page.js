@@ -154,7 +154,7 @@ async function start() {
           at("live").hidden = false;
           say("Measuring round trips without load.");
           visits(plan, origin, pageOver, over.signal).then((loads) => { found.pages = loads; told(); }, reject);
-          load.postMessage({ base, run: plan.run, down: plan.down, up: plan.up, origin, start: origin + plan.load_start_ms, settled: origin + plan.load_settled_ms, end: origin + plan.load_end_ms });
+          load.postMessage({ base, run: plan.run, down: plan.down, up: plan.up, origin, start: origin + plan.load_start_ms, end: origin + plan.load_end_ms });
         }
         if (data.sample) {
           chart.add(data.sample);

@@ -1,68 +1,29 @@
-//! Whether the browser was what limited the load. A page cannot see its own processors, but both ends show when a browser is too slow:
-//!
-//! - Down, its receive window is full, and the server's TCP waits for it (`rwnd_limited_us` of `TCP_INFO`).
-//! - Up, nothing waits to be sent when the page looks whether to send more.
+//! Whether the browser was what limited the load. A page cannot see its own processors, but the server's TCP sees a browser that takes data
+//! too slowly: its receive window is full (`rwnd_limited_us` of `TCP_INFO`). Nothing tells of a browser that sends too slowly.
 
 use kit::stream::nanos;
-use record::{Instrument, Warning};
+use record::Warning;
 use schema::rrul::Plan;
 use schema::tables::Series;
-use serde_json::json;
 use std::collections::BTreeMap;
 
-/// A browser that was the limit for more of the load's time than this has figures of its own, not the path's.
+/// A browser that was the limit for more of the load's time than this, in per cent, has figures of its own, not the path's.
 const MOST_PCT: f64 = 10.0;
 
-/// Shares of the load's time in per cent, as far as they are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Limits {
-    /// The browser took nothing more for now.
-    pub(crate) full_pct: Option<f64>,
-    /// The browser had nothing to send.
-    pub(crate) empty_pct: Option<f64>,
+/// What is to be said where the browser's window was full for so much of the time.
+pub(crate) fn warning(full_pct: f64) -> Option<Warning> {
+    (full_pct > MOST_PCT).then(|| Warning {
+        code: "browser_limit".to_owned(),
+        message: format!(
+            "the browser took data too slowly for {full_pct:.0} % of the load's time: throughput is the browser's, not the path's"
+        ),
+        advice: "close other tabs and programs, or measure with 'isobath rrul'".to_owned(),
+    })
 }
 
-impl Limits {
-    /// From the server's rows of a run of `plan`, and the browser's looks at what waits: how many there were, and how many found nothing.
-    pub(crate) fn of(plan: &Plan, rows: &[Series], (looks, empty): (u64, u64)) -> Self {
-        Self {
-            full_pct: full_pct(plan, rows),
-            empty_pct: (looks > 0).then(|| empty as f64 / looks as f64 * 100.0),
-        }
-    }
-
-    /// Into a record.
-    pub(crate) fn note(self, instrument: &mut Instrument, warnings: &mut Vec<Warning>) {
-        let all = [
-            (
-                "browser_full_pct",
-                self.full_pct,
-                "down",
-                "took it too slowly",
-            ),
-            (
-                "browser_empty_pct",
-                self.empty_pct,
-                "up",
-                "had nothing to send",
-            ),
-        ];
-        for (name, pct, way, fault) in all {
-            let Some(pct) = pct else { continue };
-            instrument.more.insert(name.to_owned(), json!(pct));
-            if pct > MOST_PCT {
-                warnings.push(Warning {
-                    code: "browser_limit".to_owned(),
-                    message: format!("the browser {fault} for {pct:.0} % of the load's time: throughput {way} is the browser's, not the path's"),
-                    advice: "close other tabs and programs, or measure with 'isobath rrul'".to_owned(),
-                });
-            }
-        }
-    }
-}
-
-/// How much of the time in which it had something to send the server waited for the browser's windows.
-fn full_pct(plan: &Plan, rows: &[Series]) -> Option<f64> {
+/// How much of the time in which it had something to send the server waited for the browser's windows, in per cent, by the server's rows of a
+/// run of `plan`; none where its kernel does not tell.
+pub(crate) fn full_pct(plan: &Plan, rows: &[Series]) -> Option<f64> {
     let (start, end) = plan.loaded();
     let loaded = nanos(start)..=nanos(end);
     let mut streams: BTreeMap<u16, [(u64, u64); 2]> = BTreeMap::new();
@@ -119,25 +80,14 @@ mod tests {
                 ..row(1, start + 2, 9, 9)
             },
         ];
-        let limits = Limits::of(&plan, &rows, (200, 1));
-        assert_eq!(
-            limits,
-            Limits {
-                full_pct: Some(20.0),
-                empty_pct: Some(0.5)
-            }
-        );
-        let (mut instrument, mut warnings) = (Instrument::default(), Vec::new());
-        limits.note(&mut instrument, &mut warnings);
-        assert_eq!(instrument.more.len(), 2);
-        let [warning] = &warnings[..] else {
-            panic!("{warnings:?}")
-        };
+        let full = full_pct(&plan, &rows);
+        assert_eq!(full, Some(20.0));
+        let told = full.and_then(warning).unwrap();
         assert!(
-            warning.message.contains("20 % of the load's time"),
+            told.message.contains("20 % of the load's time"),
             "{}",
-            warning.message
+            told.message
         );
-        assert_eq!(Limits::of(&plan, &[], (0, 0)), Limits::default());
+        assert!(warning(MOST_PCT).is_none() && full_pct(&plan, &[]).is_none());
     }
 }

@@ -1,10 +1,8 @@
 //! The end of a run: a record of what both ends have seen.
 
-use crate::browser::Limits;
-use crate::call;
 use crate::desk::{Desk, Run};
 use crate::findings::Findings;
-use crate::page_loads;
+use crate::{browser, call, page_loads};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use kit::ending::Ending;
@@ -16,6 +14,7 @@ use rrul::tables::Tables;
 use rrul::{quality, scorecard, summary, warnings};
 use schema::rrul::Summary;
 use serde::Serialize;
+use serde_json::json;
 use session::ClockOffset;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -59,7 +58,7 @@ pub(crate) fn conclude(
         },
         kit::host::facts("server"),
     ];
-    let (hidden, looks) = (found.hidden, found.looks);
+    let hidden = found.hidden;
     let mut tables = Tables::new(streams, None);
     let received = received(&found);
     if let Some(call) = found.call() {
@@ -71,7 +70,7 @@ pub(crate) fn conclude(
     }
     let failures = found.enter(streams, &mut tables);
     let seen = begun.sampler.sink().take();
-    let limits = Limits::of(plan, &seen.series, looks);
+    let full_pct = browser::full_pct(plan, &seen.series);
     seen.series.into_iter().for_each(|row| tables.series(row));
     tables.cpu.extend(seen.cpu);
     seen.ended
@@ -91,7 +90,11 @@ pub(crate) fn conclude(
     let summary = summary::summarise(plan, &outcome.tables);
     record.instrument = quality::instrument(plan, &outcome, &summary, Duration::ZERO);
     record.warnings = warnings::warnings(plan, &outcome, &record.instrument, &summary);
-    limits.note(&mut record.instrument, &mut record.warnings);
+    if let Some(pct) = full_pct {
+        let name = "browser_full_pct".to_owned();
+        record.instrument.more.insert(name, json!(pct));
+        record.warnings.extend(browser::warning(pct));
+    }
     record.warnings.extend(hidden.then(out_of_sight));
     record.status = quality::status(&outcome.ending, &record.warnings);
     record.summary = serde_json::to_value(&summary)?;

@@ -33,9 +33,6 @@ pub(crate) struct Findings {
     down: Vec<Received>,
     /// Streams to the server, and when each was open.
     up: Vec<(u16, f64)>,
-    /// How often the page looked at what waits to be sent while its streams were to fill the path, and how often that was nothing.
-    #[serde(default)]
-    pub(crate) looks: (u64, u64),
     /// Its end of the call, where there was one.
     #[serde(default)]
     call: Option<Call>,
@@ -95,7 +92,6 @@ impl Findings {
             })
             && found.up.iter().all(|(id, _)| is(*id, Kind::Up))
             && page_loads::are_right(&found.pages)
-            && found.looks.1 <= found.looks.0
             && found.times().all(|ms| is_within(ms, plan.total()));
         if is_right {
             Ok(found)
@@ -308,7 +304,6 @@ mod tests {
             r#"{"agent": "", "samples": [], "down": [], "up": [[0, 1]]}"#,
             r#"{"agent": "", "samples": [], "down": [{"stream": 0, "opened": 0, "bins": [18446744073709551615]}], "up": []}"#,
             r#"{"agent": "", "samples": [], "down": [], "up": [], "call": {"sent": [1e300], "heard": []}}"#,
-            r#"{"agent": "", "samples": [], "down": [], "up": [], "looks": [1, 2]}"#,
             r#"{"agent": "", "samples": [], "down": [], "up": [], "pages": [{"started": 0, "spent": -1, "objects": []}]}"#,
             r#"{"agent": "", "samples": [], "down": [], "up": [], "pages": [{"started": 0, "spent": 1, "objects": [{"object": 99, "found": 0, "bytes": 0}]}]}"#,
             r#"{"agent": "", "samples": [], "down": [], "up": [], "call": {"sent": [], "heard": [[4294967296, 1]]}}"#,

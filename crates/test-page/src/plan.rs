@@ -75,8 +75,6 @@ pub(crate) struct Told {
     run: String,
     gap_ms: u64,
     load_start_ms: u64,
-    /// From when on the load counts.
-    load_settled_ms: u64,
     load_end_ms: u64,
     total_ms: u64,
     down: Vec<u16>,
@@ -147,7 +145,6 @@ impl Told {
             run: run.to_owned(),
             gap_ms: millis(gap.map_or(Duration::ZERO, |stream| stream.gap)),
             load_start_ms: millis(plan.load_start()),
-            load_settled_ms: millis(plan.loaded().0),
             load_end_ms: millis(plan.load_end()),
             total_ms: millis(plan.total()),
             down: ids(Kind::Down),

@@ -81,12 +81,8 @@ fn quiet_a_browser_finds_what_the_program_finds() {
     assert!(agent.contains("Chrome"), "{agent}");
     assert_eq!(summary["web"]["failed"], 0, "{summary:#}");
     // A browser is no limit to 20 Mbit/s.
-    for share in [
-        "/instrument/browser_full_pct",
-        "/instrument/browser_empty_pct",
-    ] {
-        assert!((0.0..10.0).contains(&number(&told, share)), "{share}");
-    }
+    let full = number(&told, "/instrument/browser_full_pct");
+    assert!((0.0..10.0).contains(&full), "{full}");
     // It is a record like any other.
     let folder = record(place.path());
     let folder = folder.to_str().unwrap();
@@ -95,6 +91,22 @@ fn quiet_a_browser_finds_what_the_program_finds() {
     run(place.path(), &["report", folder, "-o", "report.html"]).ended(0);
     let compared = run(place.path(), &["compare", folder, folder]);
     assert!(compared.stdout.contains("RTT loaded p50"), "{compared:#?}");
+}
+
+#[test]
+fn quiet_a_browser_that_is_too_slow_is_said_to_be_the_limit() {
+    let Some(_machine) = Machine::quiet() else {
+        return;
+    };
+    if !has("chromium") {
+        return;
+    }
+    let place = folder(&[]);
+    // 1 Gbit/s, and a tenth of a processor for the browser.
+    let told = browse(place.path(), "weak-client", "http", "");
+    let codes = told["warnings"].as_array().unwrap().iter();
+    let mut codes = codes.map(|warning| &warning["code"]);
+    assert!(codes.any(|code| code == "browser_limit"), "{told:#}");
 }
 
 #[test]

@@ -44,16 +44,10 @@ pub(super) fn title(run: &Run) -> String {
 
 /// The answer to the question that the test asks.
 pub fn sentence(summary: &Summary) -> String {
-    let pages = summary.web.as_ref().and_then(|web| {
-        let times = 100.0 / web.responsiveness?;
-        // Where none finished, their time is not known.
-        let least = if web.loaded_ms.is_some() {
-            ""
-        } else {
-            "at least "
-        };
-        Some(format!("; a page takes {least}{times:.1} times as long"))
-    });
+    let pages = summary
+        .web
+        .as_ref()
+        .and_then(|web| Some(format!("; a page takes {}", web.times_as_long()?)));
     let pages = pages.unwrap_or_default();
     let of = summary.latency_ms.words();
     match (summary.latency_ms.idle, summary.latency_ms.loaded) {

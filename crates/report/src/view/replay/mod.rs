@@ -1,7 +1,8 @@
 //! Replays of traffic (`isobath replay`): what connections took, and what they did to the bottleneck.
 //!
 //! All is reckoned from the tables, not from the summary, so a run that was killed has its figures too. Of a run of many connections
-//! only some values are kept for the curves: its figures are the summary's, of all. The summary also says what no table does: which part of the run counts, which direction is the forward one, the bottleneck's rate, and the models.
+//! only some values are kept for the curves: its durations and response times are the summary's, of all. The summary also says what no
+//! table does: which part of the run counts, which direction is the forward one, the bottleneck's rate, and the models.
 
 mod connections;
 mod link;

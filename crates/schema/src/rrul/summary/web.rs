@@ -34,6 +34,19 @@ pub struct WebFigures {
     pub cut_off: u64,
 }
 
+impl WebFigures {
+    /// How many times as long a page takes under load as idle, in words: `5.5`, or `at least 9.1` where none was finished under load.
+    pub fn times_as_long(&self) -> Option<String> {
+        let times = 100.0 / self.responsiveness?;
+        let least = if self.loaded_ms.is_some() {
+            ""
+        } else {
+            "at least "
+        };
+        Some(format!("{least}{times:.1} times as long"))
+    }
+}
+
 /// The loads of one loader.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
