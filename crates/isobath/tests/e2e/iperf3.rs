@@ -88,7 +88,7 @@ fn a_server_that_is_busy_is_not_measured_and_says_so() {
     };
     let place = folder(&[("small.toml", SMALL_LAB), ("plan.toml", &short_plan(2))]);
     let script = format!(
-        "until iperf3 -c far -t 60 --forceflush >client; do sleep 0.1; done & \
+        "until iperf3 -c far -t 60 --forceflush >client 2>client-errors; do sleep 0.1; done & \
          until grep -q sec client; do sleep 0.1; done; exec {PROGRAM} {RRUL}"
     );
     let ran = in_small_lab(place.path(), "iperf3 -s > /dev/null", &script);
