@@ -2,7 +2,7 @@
 
 use super::loading::Outcome;
 use super::queue::urgency;
-use crate::answer::Body;
+use crate::answer::{Body, refusal};
 use crate::http3::client as http3;
 use crate::reason::reason;
 use crate::result::Kind;
@@ -11,7 +11,7 @@ use http_body_util::Empty;
 use hyper::client::conn::{http1, http2};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
 use hyper::http::request::Builder;
-use hyper::{Request, StatusCode};
+use hyper::{Request, Response};
 
 /// RFC 9218 section 5.
 const PRIORITY: HeaderName = HeaderName::from_static("priority");
@@ -48,17 +48,17 @@ impl Sender {
     }
 
     /// Sends the request and waits for the head of its answer.
-    async fn send(&mut self, wish: &Wish) -> Result<(StatusCode, Body), String> {
+    async fn send(&mut self, wish: &Wish) -> Result<Response<Body>, String> {
         let answer = match self {
             Self::Http1(sender) => sender.send_request(by_path(wish, Empty::new())?).await,
             Self::H2(sender) => sender.send_request(by_url(wish, Empty::new())?).await,
             Self::H3(sender) => {
                 let (head, body) = sender.send(by_url(wish, ())?).await?;
-                return Ok((head.status(), Body::Quic(body)));
+                return Ok(head.map(|()| Body::Quic(body)));
             }
         };
         let answer = answer.map_err(|error| reason(&error))?;
-        Ok((answer.status(), Body::Tcp(answer.into_body())))
+        Ok(answer.map(Body::Tcp))
     }
 
     /// Whether another request can follow. After a whole answer that takes the connection's task a
@@ -110,12 +110,13 @@ async fn converse(
     tell: &impl Fn(u64),
     outcome: &mut Outcome,
 ) -> Result<(), String> {
-    let (status, mut body) = sender.send(wish).await?;
+    let answer = sender.send(wish).await?;
     outcome.first = Some(sys::clock::now());
-    outcome.status = Some(status.as_u16());
-    if !status.is_success() {
-        return Err(format!("the server answered {status}"));
+    outcome.status = Some(answer.status().as_u16());
+    if !answer.status().is_success() {
+        return Err(refusal(answer.status(), answer.headers()));
     }
+    let mut body = answer.into_body();
     while let Some(octets) = body.next().await? {
         outcome.bytes += octets.len() as u64;
         if outcome.bytes > wish.size {

@@ -1,5 +1,6 @@
 //! The near end.
 
+use crate::answer::refusal;
 use crate::reason::{mistrust, reason};
 use crate::trust::{Trust, config};
 use crate::websocket;
@@ -18,7 +19,7 @@ use sys::clock;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tokio_tungstenite::tungstenite::{ClientRequestBuilder, Message};
+use tokio_tungstenite::tungstenite::{ClientRequestBuilder, Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use units::{HttpVersion, Instant};
 
@@ -132,7 +133,10 @@ impl Dialer {
         let config = Some(websocket::config(LONGEST_MESSAGE));
         let opened = async {
             let opened = Box::pin(client_async_with_config(request, tls, config)).await;
-            opened.map_err(|error| reason(&error))
+            opened.map_err(|error| match error {
+                Error::Http(answer) => refusal(answer.status(), answer.headers()),
+                other => reason(&other),
+            })
         };
         let opened = in_time(load, opened).await;
         let (socket, _) = opened.map_err(|what| format!("{authority} refused the test: {what}"))?;

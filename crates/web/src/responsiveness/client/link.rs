@@ -1,13 +1,13 @@
 //! Requests on an open connection, by HTTP/2 or HTTP/3.
 
 use super::super::upload::{Upload, filler};
-use crate::answer::Body;
+use crate::answer::{Body, refusal};
 use crate::http3::client as http3;
 use crate::reason::reason;
 use hyper::client::conn::http2;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use hyper::http::request::Builder;
-use hyper::{Method, Request, StatusCode};
+use hyper::{Method, Request, Response};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -82,19 +82,19 @@ impl Link {
         let request = self
             .request(Method::POST, &path)
             .header(CONTENT_TYPE, "application/octet-stream");
-        let (status, _) = self.send(request, Some(counter)).await?;
-        Err(format!(
-            "{path}: the server answered {status} to an upload without end"
-        ))
+        let answer = self.send(request, Some(counter)).await?;
+        let what = refusal(answer.status(), answer.headers());
+        Err(format!("{path}, an upload without end: {what}"))
     }
 
     /// The body of what is answered to a request for `path`.
     async fn get(&self, path: &str) -> Result<Body, String> {
-        let (status, body) = self.send(self.request(Method::GET, path), None).await?;
-        if status.is_success() {
-            Ok(body)
+        let answer = self.send(self.request(Method::GET, path), None).await?;
+        if answer.status().is_success() {
+            Ok(answer.into_body())
         } else {
-            Err(format!("{path}: the server answered {status}"))
+            let what = refusal(answer.status(), answer.headers());
+            Err(format!("{path}: {what}"))
         }
     }
 
@@ -111,7 +111,7 @@ impl Link {
         &self,
         request: Builder,
         counter: Option<Arc<AtomicU64>>,
-    ) -> Result<(StatusCode, Body), String> {
+    ) -> Result<Response<Body>, String> {
         match self.connection.clone() {
             Connection::H2(mut sender) => {
                 let request = request
@@ -119,7 +119,7 @@ impl Link {
                     .map_err(|e| e.to_string())?;
                 let answer = sender.send_request(request).await;
                 let answer = answer.map_err(|error| reason(&error))?;
-                Ok((answer.status(), Body::Tcp(answer.into_body())))
+                Ok(answer.map(Body::Tcp))
             }
             Connection::H3(mut sender) => {
                 let request = request.body(()).map_err(|error| error.to_string())?;
@@ -127,7 +127,7 @@ impl Link {
                     Some(counter) => sender.upload(request, filler(), &counter).await,
                     None => sender.send(request).await,
                 }?;
-                Ok((head.status(), Body::Quic(body)))
+                Ok(head.map(|()| Body::Quic(body)))
             }
         }
     }
