@@ -83,7 +83,7 @@ impl Protocol {
         match self {
             Self::Stamp => "STAMP (RFC 8762, RFC 8972)",
             Self::Twamp => "TWAMP (RFC 5357)",
-            Self::Irtt => "IRTT (version 0.9.1)",
+            Self::Irtt => "IRTT (version 0.9)",
             Self::Ntp => "NTP (RFC 5905)",
             Self::Dns => "DNS (RFC 1035)",
             Self::Dot => "DNS over TLS (RFC 7858)",
@@ -210,10 +210,12 @@ impl FarEnd {
         let known = Protocol::ALL.into_iter();
         let Some(protocol) = known.clone().find(|protocol| protocol.scheme() == scheme) else {
             let all: Vec<_> = known.map(Protocol::scheme).collect();
-            return Some(Err(format!(
-                "unknown scheme '{scheme}://' - use one of {}",
-                all.join(", ")
-            )));
+            let advice = match scheme {
+                "https" | "rpm" => "responsiveness is measured by 'isobath rpm https://HOST'",
+                "udpst" => "capacity is measured by 'isobath udpst HOST'",
+                _ => &format!("use one of {}", all.join(", ")),
+            };
+            return Some(Err(format!("unknown scheme '{scheme}://' - {advice}")));
         };
         let host = host.strip_suffix('/').unwrap_or(host);
         let (host, path) = match host.find('/') {
@@ -271,6 +273,9 @@ mod tests {
                 "use one of stamp, twamp, irtt, ntp, dns, dot, doh, h3, icmp, iperf3, ndt7"
             )
         );
+        for (text, verb) in [("rpm://h", "isobath rpm"), ("udpst://h", "isobath udpst")] {
+            assert!(read(text).unwrap_err().contains(verb));
+        }
         for (text, host, path) in [
             ("doh://dns.example", "dns.example", "/dns-query"),
             (
