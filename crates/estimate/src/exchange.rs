@@ -5,11 +5,7 @@
 
 mod arrival;
 mod carrier;
-mod control;
-mod line;
 mod tally;
-
-pub use self::line::Found;
 
 use self::carrier::Exchanging;
 use super::plan::{Method, Plan, What};
@@ -18,6 +14,7 @@ use super::{Live, run};
 use far_ends::address::Protocol;
 use kit::control::Context;
 use kit::far::StopOnDrop;
+use kit::foreign::Found;
 use kit::instrument::Cpus;
 use kit::sampler::Sampler;
 use record::RecordWriter;
@@ -75,7 +72,7 @@ pub fn check(plan: &Plan, protocol: Protocol) -> Result<(), String> {
 /// Only when the record cannot be written; everything else ends up in the outcome.
 pub fn run(
     context: &Context<'_, Plan, Live>,
-    to: &Found<'_>,
+    to: &Found,
     record: &mut RecordWriter,
 ) -> Result<Outcome, record::Error> {
     let origin = clock::now();
@@ -89,7 +86,7 @@ pub fn run(
             Ok(exchanging) => exchanging,
             Err(broken) => return run::unmade(context, NO_CLOCK, broken),
         };
-        let found = exchanging.find(to.to);
+        let found = exchanging.find();
         exchanging.close();
         let (ending, finding) = match found {
             Ok(finding) => (context.ending(), finding),

@@ -65,7 +65,6 @@ pub enum Broken {
 }
 
 impl Broken {
-    /// The far end refuses, for this reason in its own words.
     /// Ours or theirs, by what the system said.
     pub fn of(error: &(dyn std::error::Error + 'static)) -> Self {
         local_fault(error).map_or_else(|| Self::Far(error.to_string()), Self::Here)

@@ -9,6 +9,7 @@ pub mod control;
 pub mod datagrams;
 pub mod ending;
 pub mod far;
+pub mod foreign;
 pub mod hello;
 pub mod host;
 pub mod instrument;

@@ -96,9 +96,9 @@ impl Resolver {
         Err("interrupted".to_owned())
     }
 
-    /// Asks `query`, a message. One that finds no room is as good as lost.
-    pub fn ask(&self, query: &[u8]) {
-        let _ = self.queries.try_send(query.to_vec());
+    /// Asks `query`, a message; whether there was room for it.
+    pub fn ask(&self, query: &[u8]) -> bool {
+        self.queries.try_send(query.to_vec()).is_ok()
     }
 
     /// The next answer, if there is one within `time`.

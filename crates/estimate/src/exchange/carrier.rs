@@ -1,35 +1,30 @@
-//! The carrier: a line, a protocol, and the replies by their stamps.
-//!
-//! Replies are taken between requests. Nobody has agreed to anything but IRTT's server, so there is no control connection: a far end that
-//! is gone is one that does not reply.
+//! The carrier: requests, and the replies by their stamps, which are taken between requests.
 
 use super::arrival::arrival;
-use super::line::{Found, Line};
 use super::tally::Tally;
 use crate::Live;
 use crate::messages::Sent;
 use crate::methods::{self, Carry};
 use crate::plan::Plan;
 use crate::traffic::Traffic;
-use far_ends::address::{Keys, Protocol};
-use far_ends::{Exchange, Opening, Terms};
+use far_ends::Terms;
+use far_ends::address::Protocol;
 use kit::control::{Broken, Context, DISPLAY, FLUSH};
 use kit::datagrams::Quality;
+use kit::foreign::{Asking, Found, headers};
 use kit::secret::secret;
 use kit::trains::patience;
-use packet::UDP_HEADERS;
 use probe::riders::Riders;
 use probe::train::{Arrival, Passage, Train};
 use record::{Distribution, RecordWriter};
 use schema::estimate::Finding;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 use sys::clock;
 use sys::pacer::{GapAudit, Pacer};
-use sys::udp::IcmpError;
-use units::{Instant, Stamp};
+use units::Instant;
 
 /// A gap that is wrong by more than this is late.
 const TOLERANCE: Duration = Duration::from_micros(5);
@@ -37,30 +32,16 @@ const TOLERANCE: Duration = Duration::from_micros(5);
 const GUARD: Duration = Duration::from_millis(1);
 /// How long is waited before an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(5);
-/// An exchange is asked for so often, each time for this long, twice the last.
-const OPENINGS: u32 = 5;
-const FIRST_OPENING: Duration = Duration::from_millis(500);
-/// The two clocks are compared again after this long: the wall clock may be slewed.
-const STAMP_EVERY: Duration = Duration::from_millis(100);
-/// Octets of an IP header without options.
-const IP_HEADERS: [u32; 2] = [20, 40];
-/// And with those of TCP (with time stamps), of a record of TLS 1.3, and a message's length. Those of HTTP are not counted.
-const TLS_HEADERS: [u32; 2] = [20 + 32 + 22 + 2, 40 + 32 + 22 + 2];
 
 /// A run at work.
 pub(super) struct Exchanging<'a> {
     context: &'a Context<'a, Plan, Live>,
     protocol: Protocol,
-    /// Only what is signed is an answer.
-    keys: Keys,
-    line: Line,
-    exchange: Box<dyn Exchange>,
+    asking: Asking,
     /// Octets of headers below a request, by this version of IP.
     headers: u32,
     pacer: Pacer,
     audit: GapAudit,
-    request: Vec<u8>,
-    stamp: Stamp,
     /// The origin by the monotonic clock, and by the wall's in nanoseconds.
     origin: (Instant, u64),
     /// When each request of the train left; its first has this number.
@@ -68,8 +49,6 @@ pub(super) struct Exchanging<'a> {
     first: u32,
     back: BTreeMap<u64, Arrival>,
     tally: Tally,
-    /// What the path said of requests, the last time.
-    complaint: Option<IcmpError>,
     shown: Instant,
     flushed: Instant,
     traffic: Traffic,
@@ -80,21 +59,14 @@ impl<'a> Exchanging<'a> {
     /// Opens the line, and the exchange where the far end has to consent.
     pub(super) fn open(
         context: &'a Context<'a, Plan, Live>,
-        found: &Found<'_>,
+        found: &Found,
         origin: Instant,
         record: &'a mut RecordWriter,
     ) -> Result<Self, Broken> {
         let plan = context.plan;
         let protocol = found.far_end.protocol;
-        let is_v6 = found.to.ip().to_canonical().is_ipv6();
         let usual = probe::isochronous::Options::default();
-        let headers = match protocol {
-            Protocol::Icmp => IP_HEADERS,
-            Protocol::Dot | Protocol::Doh => TLS_HEADERS,
-            _ => UDP_HEADERS,
-        }[usize::from(is_v6)];
-        let stamp = clock::stamp();
-        let origin_wall = stamp.wall_at(origin);
+        let headers = headers(protocol, found.is_v6());
         let terms = Terms {
             payload: usual.octets.saturating_sub(headers) as usize,
             duration: plan.duration.0,
@@ -102,87 +74,45 @@ impl<'a> Exchanging<'a> {
             class: plan.class(),
             secret: secret(),
         };
-        let mut exchanging = Self {
+        Ok(Self {
             context,
             protocol,
-            keys: found.keys.clone(),
-            line: Line::open(found, &terms, &|| !context.is_interrupted())?,
-            exchange: protocol
-                .exchange(terms, is_v6, &found.keys)
-                .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,
+            asking: Asking::open(found, terms, &|| !context.is_interrupted())?,
             headers,
             pacer: Pacer::calibrate()?,
             audit: GapAudit::new(TOLERANCE),
-            request: Vec::new(),
-            stamp,
-            origin: (origin, origin_wall),
+            origin: (origin, clock::stamp().wall_at(origin)),
             sent: Vec::new(),
             first: 0,
             back: BTreeMap::new(),
             tally: Tally::default(),
-            complaint: None,
             shown: origin,
             flushed: origin,
             traffic: Traffic::default(),
             record,
-        };
-        exchanging.agree(found.to)?;
-        Ok(exchanging)
+        })
     }
 
     /// How good the instrument was, and what there was on the path.
     pub(super) fn end(self) -> (Quality, Option<Distribution>, Traffic) {
         let quality = Quality {
-            overflows: self.line.overflows().into(),
+            overflows: self.asking.overflows().into(),
             rows_left_out: self.traffic.rows_left_out,
             ..Quality::default()
         };
         (quality, self.audit.errors(), self.traffic)
     }
 
-    /// Asks for the exchange until it is granted or refused.
-    fn agree(&mut self, to: SocketAddr) -> Result<(), Broken> {
-        let Some(opening) = self.exchange.opening() else {
-            return Ok(());
-        };
-        let mut wait = FIRST_OPENING;
-        for _ in 0..OPENINGS {
-            self.send(&opening)?;
-            let deadline = clock::now() + wait;
-            while clock::now() < deadline {
-                if self.context.is_interrupted() {
-                    return Err(Broken::Far("interrupted".to_owned()));
-                }
-                self.wait(deadline.since(clock::now()).min(LOOK))?;
-                for (payload, _) in self.line.take()? {
-                    match self.exchange.handle_opening(payload) {
-                        Opening::Open => return Ok(()),
-                        Opening::Refused(reason) => {
-                            return Err(Broken::Far(format!("{to} does not answer: {reason}")));
-                        }
-                        Opening::Pending => {}
-                    }
-                }
-            }
-            wait *= 2;
-        }
-        Err(Broken::Far(self.silence(to)))
-    }
-
-    /// Tells the far end that this was all, where it wants to know.
+    /// Tells the far end that this was all.
     pub(super) fn close(&self) {
-        // Whoever is not told finds out.
-        if let Some(closing) = self.exchange.closing() {
-            let _ = self.send(&closing);
-        }
-        self.line.close();
+        self.asking.close();
     }
 
     /// Carries the plan out.
-    pub(super) fn find(&mut self, to: SocketAddr) -> Result<Finding, Broken> {
+    pub(super) fn find(&mut self) -> Result<Finding, Broken> {
         let finding = methods::find(self.context.plan, self)?;
         if self.tally.replies == 0 && !self.context.is_interrupted() {
-            return Ok(Finding::none(self.silence(to)));
+            return Ok(Finding::none(self.asking.silence()));
         }
         Ok(self.told(finding))
     }
@@ -202,6 +132,7 @@ impl<'a> Exchanging<'a> {
             "lost_there": lost.map(|[there, _]| there),
             "lost_back": lost.map(|[_, back]| back),
             "remarked": self.tally.remarked,
+            "ecn_changed": self.tally.ecn_changed,
         });
         if let Some([there, back]) = lost.filter(|lost| *lost != [0, 0]) {
             let ways = format!("; {there} were lost on the way there, {back} on the way back");
@@ -210,96 +141,44 @@ impl<'a> Exchanging<'a> {
         finding
     }
 
-    /// Why nobody answers.
-    fn silence(&self, to: SocketAddr) -> String {
-        let name = self.protocol.name();
-        if let Some(error) = &self.complaint {
-            return format!("nobody answers {name} at {to}: {error}");
-        }
-        if self.protocol == Protocol::Twamp {
-            return format!(
-                "{to} has agreed on a session and answers none of its packets - let UDP through to the port that it named ({}); an address translator between may change our own port, which the server does not know then",
-                self.line.port().unwrap_or(0)
-            );
-        }
-        let mode = match self.protocol {
-            Protocol::Stamp if self.keys.stamp.is_some() => {
-                " in authenticated mode, with the key of --stamp-key"
-            }
-            Protocol::Stamp => " (in authenticated mode it wants --stamp-key)",
-            Protocol::Irtt if self.keys.irtt.is_some() => ", with the key of --irtt-key",
-            Protocol::Irtt => " (with a key it wants --irtt-key)",
-            _ => "",
-        };
-        format!(
-            "nobody answers {name} at {to} - is the server running{mode}, and does a firewall let it through?"
-        )
-    }
-
-    fn send(&self, payload: &[u8]) -> Result<(), Broken> {
-        self.line.send(payload, self.context.plan.class())
-    }
-
     /// Sends the next request of the train.
     fn ask(&mut self) -> Result<Instant, Broken> {
         let number = self
             .first
             .saturating_add(u32::try_from(self.sent.len()).unwrap_or(u32::MAX));
-        let now = clock::now();
-        let wall_ns = self.stamp.wall_at(now);
-        self.exchange.request(number, wall_ns, &mut self.request);
-        self.sent.push(now);
-        self.send(&self.request)?;
-        Ok(now)
-    }
-
-    /// Waits for something to arrive, and takes note of what the path complains about.
-    fn wait(&mut self, time: Duration) -> Result<(), Broken> {
-        if let Some(error) = self.line.wait(time)? {
-            self.complaint = Some(error);
-        }
-        Ok(())
+        // One that finds no room is as good as lost.
+        let sent = self.asking.ask(number)?.unwrap_or_else(clock::now);
+        self.sent.push(sent);
+        Ok(sent)
     }
 
     /// Takes the replies that have come.
     fn take(&mut self) -> Result<(), Broken> {
-        loop {
-            let come = self.line.take()?;
-            if come.is_empty() {
-                return Ok(());
+        let Self {
+            asking,
+            context,
+            origin,
+            sent,
+            first,
+            back,
+            tally,
+            ..
+        } = self;
+        asking.take(|reply, returned| {
+            let place = reply.number.checked_sub(*first);
+            let request = place.and_then(|place| Some((place, *sent.get(place as usize)?)));
+            let Some((place, sent)) = request else { return };
+            // Of copies the first counts.
+            if let Entry::Vacant(vacant) = back.entry(place.into()) {
+                tally.count(&reply, context.plan);
+                vacant.insert(arrival(place, sent, returned, reply.stamps, *origin));
             }
-            let now = clock::now();
-            if now.since(self.stamp.mono) >= STAMP_EVERY {
-                self.stamp = clock::stamp();
-            }
-            let latest = self
-                .sent
-                .len()
-                .checked_sub(1)
-                .and_then(|last| u32::try_from(last).ok());
-            let Some(latest) = latest.map(|last| self.first.saturating_add(last)) else {
-                continue;
-            };
-            for (payload, came) in come {
-                let Some(reply) = self.exchange.handle(payload, latest) else {
-                    continue;
-                };
-                let returned = came.mono(&self.stamp, now);
-                let place = reply.number.checked_sub(self.first);
-                let sent = place.and_then(|place| Some((place, *self.sent.get(place as usize)?)));
-                let Some((place, sent)) = sent else { continue };
-                if !self.back.contains_key(&u64::from(place)) {
-                    self.tally.count(&reply, self.context.plan);
-                    let arrival = arrival(place, sent, returned, reply.stamps, self.origin);
-                    self.back.insert(u64::from(place), arrival);
-                }
-            }
-        }
+        })
     }
 
     /// Whether nothing more is to be expected: whoever started it wants it over, or the connection has ended. What there is is kept.
     fn is_over(&self) -> bool {
-        self.context.is_interrupted() || self.line.ended().is_some()
+        self.context.is_interrupted() || self.asking.ended().is_some()
     }
 
     /// Sends the train and takes the replies meanwhile; how it left.
@@ -321,7 +200,7 @@ impl<'a> Exchanging<'a> {
                 if self.is_over() {
                     break 'train;
                 }
-                self.wait(left.saturating_sub(GUARD).min(LOOK))?;
+                self.asking.wait(left.saturating_sub(GUARD).min(LOOK))?;
                 self.take()?;
             }
             self.pacer.wait_until(planned);
@@ -347,7 +226,7 @@ impl<'a> Exchanging<'a> {
             if self.is_over() {
                 return Ok(());
             }
-            self.wait(LOOK)?;
+            self.asking.wait(LOOK)?;
             self.take()?;
             if self.back.len() > latest.0 {
                 latest = (self.back.len(), clock::now());
@@ -402,14 +281,14 @@ impl Carry for Exchanging<'_> {
         self.back(self.sent.len())?;
         let passage = Passage {
             sent: sent.count,
-            octets: u64::from(sent.count) * (self.request.len() as u64 + u64::from(self.headers)),
+            octets: u64::from(sent.count) * (self.asking.octets() as u64 + u64::from(self.headers)),
             lasted: Duration::from_nanos(sent.lasted_ns),
             arrivals: std::mem::take(&mut self.back).into_values().collect(),
             riders: Riders::default(),
         };
         self.enter(train, &passage, sent)?;
         self.show();
-        match self.line.ended() {
+        match self.asking.ended() {
             Some(reason) => Err(Broken::Far(reason.to_owned())),
             None => Ok(passage),
         }

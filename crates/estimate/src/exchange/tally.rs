@@ -14,6 +14,8 @@ pub(super) struct Tally {
     pub(super) stamps: bool,
     /// Requests whose DSCP arrived as another one, of those that were told of.
     pub(super) remarked: Option<u64>,
+    /// The same of their ECN field.
+    pub(super) ecn_changed: Option<u64>,
 }
 
 impl Tally {
@@ -24,6 +26,8 @@ impl Tally {
         if let Some(class) = reply.class {
             let remarked = self.remarked.get_or_insert(0);
             *remarked += u64::from(class.dscp != plan.class);
+            let ecn_changed = self.ecn_changed.get_or_insert(0);
+            *ecn_changed += u64::from(class.ecn != plan.class().ecn);
         }
         if let Some(arrived) = reply.arrived
             && self.latest.is_none_or(|(number, _)| number < reply.number)
@@ -48,7 +52,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::{Dscp, Span};
+    use units::{Dscp, Ecn, Span};
 
     fn plan() -> Plan {
         Plan {
@@ -97,17 +101,18 @@ mod tests {
     #[test]
     fn a_class_that_changed_is_counted() {
         let mut tally = Tally::default();
-        assert_eq!(tally.remarked, None);
-        for class in [Dscp::EF, Dscp::CS0] {
+        assert_eq!((tally.remarked, tally.ecn_changed), (None, None));
+        for (dscp, ecn) in [
+            (Dscp::EF, Ecn::NotEct),
+            (Dscp::CS0, Ecn::NotEct),
+            (Dscp::EF, Ecn::Ce),
+        ] {
             let reply = Reply {
-                class: Some(units::TrafficClass {
-                    dscp: class,
-                    ..units::TrafficClass::default()
-                }),
+                class: Some(units::TrafficClass { dscp, ecn }),
                 ..Reply::default()
             };
             tally.count(&reply, &plan());
         }
-        assert_eq!(tally.remarked, Some(1));
+        assert_eq!((tally.remarked, tally.ecn_changed), (Some(1), Some(1)));
     }
 }

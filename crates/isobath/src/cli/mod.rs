@@ -12,6 +12,7 @@ mod fleet;
 mod flent_verb;
 mod generate;
 mod import;
+mod keys;
 pub(crate) mod lab;
 mod manager;
 mod mbm;

@@ -112,6 +112,7 @@ fn our_reflector_tells_delays_marks_and_losses_of_each_way() {
         address,
     );
     assert_eq!(summary["details"]["far_end"]["remarked"], 0, "{summary:#}");
+    assert_eq!(summary["details"]["far_end"]["ecn_changed"], 0);
     let summary = estimate(
         place.path(),
         "small.toml",

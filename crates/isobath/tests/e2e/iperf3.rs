@@ -91,7 +91,7 @@ fn a_server_that_is_busy_is_not_measured_and_says_so() {
         "until iperf3 -c far -t 60 --forceflush >client 2>client-errors; do sleep 0.1; done & \
          until grep -q sec client; do sleep 0.1; done; exec {PROGRAM} {RRUL}"
     );
-    let ran = in_small_lab(place.path(), "iperf3 -s > /dev/null", &script);
+    let ran = in_small_lab(place.path(), "iperf3 -s > server.log 2>&1", &script);
     assert_eq!(ran.code(), Some(3), "{ran:#?}");
     let last = ran.stderr.lines().last().unwrap();
     assert!(last.contains("the server is busy running a test"), "{last}");

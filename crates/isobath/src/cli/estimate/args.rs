@@ -1,5 +1,6 @@
 //! What can be asked of `isobath estimate`.
 
+use crate::cli::keys::KeyArgs;
 use crate::cli::trust::TrustArgs;
 use kit::options::{Output, Towards};
 use kit::usage::Usage;
@@ -30,22 +31,8 @@ pub(crate) struct Args {
     /// Measure the path from the far end to this host.
     #[arg(long)]
     pub(super) reverse: bool,
-    /// Key shared with a stamp:// server in authenticated mode: text, or hex: and hexadecimal digits.
-    #[arg(
-        long,
-        value_name = "KEY",
-        env = "ISOBATH_STAMP_KEY",
-        hide_env_values = true
-    )]
-    pub(super) stamp_key: Option<String>,
-    /// Key shared with an irtt:// server (its --hmac): text, or hex: and hexadecimal digits.
-    #[arg(
-        long,
-        value_name = "KEY",
-        env = "ISOBATH_IRTT_KEY",
-        hide_env_values = true
-    )]
-    pub(super) irtt_key: Option<String>,
+    #[command(flatten)]
+    pub(super) keys: KeyArgs,
     #[command(flatten)]
     pub(super) trust: TrustArgs,
     #[command(flatten)]

@@ -1,11 +1,11 @@
 //! `isobath estimate rtt stamp://HOST`: towards a far end of somebody else.
 
 use super::{Args, begun, conclude, finish, progress};
-use estimate::exchange::{self, Found};
+use estimate::exchange;
 use estimate::run::Context;
-use far_ends::address::{FarEnd, Keys};
+use far_ends::address::FarEnd;
 use kit::begin::path_info;
-use kit::options;
+use kit::foreign::Found;
 use kit::usage::Usage;
 use schema::estimate::plan::Method;
 use serde_json::json;
@@ -25,10 +25,7 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
     } else if args.trust.is_given() {
         return Err(usage(NO_CERTIFICATE.to_owned()));
     }
-    let keys = Keys {
-        stamp: options::shared_key("--stamp-key", args.stamp_key.as_deref())?,
-        irtt: options::shared_key("--irtt-key", args.irtt_key.as_deref())?,
-    };
+    let keys = args.keys.keys()?;
     let port = protocol.port().unwrap_or(0);
     let found = session::resolve(&far_end.host, port, args.towards.reach.family())?;
     let to = found[0];
@@ -51,7 +48,7 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
         display: &|live| display.show(live),
     };
     let found = Found {
-        far_end,
+        far_end: far_end.clone(),
         to,
         trust: args.trust.trust(),
         keys,

@@ -1,7 +1,7 @@
 //! The control connection of a TWAMP session: it is asked for before the first request, and lasts until it is closed.
 
+use crate::stream::is_timeout;
 use far_ends::twamp::{Asked, Client};
-use kit::stream::is_timeout;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;

@@ -1,11 +1,11 @@
 //! What requests and replies go over: datagrams, or a connection with a resolver.
 
 use super::control::Control;
+use crate::control::Broken;
+use crate::stream::any;
 use far_ends::Terms;
 use far_ends::address::{FarEnd, Keys, Protocol};
 use far_ends::twamp::{self, Asked};
-use kit::control::Broken;
-use kit::stream::any;
 use std::net::SocketAddr;
 use std::time::Duration;
 use sys::clock;
@@ -20,15 +20,22 @@ const LONGEST: usize = 2_048;
 
 /// A far end of somebody else, and where it was found.
 #[derive(Clone, Debug)]
-pub struct Found<'a> {
+pub struct Found {
     /// What was asked for.
-    pub far_end: &'a FarEnd,
+    pub far_end: FarEnd,
     /// Its address.
     pub to: SocketAddr,
     /// Whose certificates are believed, where it has one.
     pub trust: Trust,
     /// What is shared with a far end that wants packets signed.
     pub keys: Keys,
+}
+
+impl Found {
+    /// Whether it was found by IPv6.
+    pub const fn is_v6(&self) -> bool {
+        self.to.ip().to_canonical().is_ipv6()
+    }
 }
 
 /// See the module.
@@ -75,7 +82,7 @@ impl Came {
 impl Line {
     /// Opens it for requests on `terms`, as long as that `is_wanted`.
     pub(super) fn open(
-        found: &Found<'_>,
+        found: &Found,
         terms: &Terms,
         is_wanted: &dyn Fn() -> bool,
     ) -> Result<Self, Broken> {
@@ -113,8 +120,9 @@ impl Line {
         })
     }
 
-    pub(super) fn send(&self, payload: &[u8], class: TrafficClass) -> Result<(), Broken> {
-        match self {
+    /// Whether it was sent: there may be no room, or no route for the moment.
+    pub(super) fn send(&self, payload: &[u8], class: TrafficClass) -> Result<bool, Broken> {
+        Ok(match self {
             Self::Datagrams { socket, .. } => {
                 let out = Outgoing {
                     payload,
@@ -122,12 +130,10 @@ impl Line {
                     from: None,
                     class,
                 };
-                // A request that finds no room is as good as lost.
-                socket.send(&[out])?;
+                socket.send(&[out])?.count > 0
             }
             Self::Connection { resolver, .. } => resolver.ask(payload),
-        }
-        Ok(())
+        })
     }
 
     /// Waits for something to come; the last that the path complained about, if it did.
@@ -228,7 +234,7 @@ fn asked(to: SocketAddr, sender_port: u16, terms: &Terms) -> Asked {
     }
 }
 
-fn connect(found: &Found<'_>, is_wanted: &dyn Fn() -> bool) -> Result<Line, String> {
+fn connect(found: &Found, is_wanted: &dyn Fn() -> bool) -> Result<Line, String> {
     let Found {
         far_end, to, trust, ..
     } = found;
