@@ -312,6 +312,19 @@ class RrulAdaptive(Figures):
     """The E-model's rating factor."""
 
 
+class RrulBeside(Figures):
+    """Round trips with a far end beside the servers."""
+
+    loss_pct: RrulShares
+    """Share of the requests that were never answered; null over a connection, which repeats what is
+    lost."""
+
+    rtt_ms: RrulPhases
+    """The round trips, without the time that the far end says it took itself."""
+
+    _parts: ClassVar[dict[str, str]] = {"loss_pct": "RrulShares", "rtt_ms": "RrulPhases"}
+
+
 class RrulBounds(Figures):
     """The 95 % confidence interval of a figure, in its unit."""
 
@@ -932,6 +945,9 @@ class RrulSummary(Figures):
     acks: RrulAcks
     """What the acknowledgements of the load took, by the direction in which they travelled."""
 
+    beside: dict[str, RrulBeside]
+    """Far ends beside the servers, by their addresses as they were named."""
+
     bottleneck: RrulPathFigures | None
     """Where delay under load begins."""
 
@@ -1013,7 +1029,7 @@ class RrulSummary(Figures):
     web: RrulWebFigures | None
     """Page loads."""
 
-    _parts: ClassVar[dict[str, str]] = {"acks": "RrulAcks", "bottleneck": "RrulPathFigures", "ci95": "{}RrulBounds", "clock": "RrulClockFigures", "datagrams_mbps": "RrulDatagrams", "dns_ms": "RrulPhases", "dscp": "{}RrulMarks", "ecn": "RrulEcnFigures", "fairness": "RrulFairness", "lab": "LinkTruth", "latency_ms": "RrulLatency", "load_loss_pct": "RrulLoadLoss", "loss_pct": "RrulShares", "paced_loss_pct": "RrulShares", "paced_ms": "RrulPhases", "penalties": "RrulPenalty", "phases": "RrulTimes", "retransmitted_pct": "RrulRetransmitted", "rpm": "RrulRpm", "score": "RrulScore", "slew_ms": "Distribution", "tcp_rr_ms": "RrulPhases", "throughput_mbps": "RrulThroughput", "transferred_bytes": "RrulTransferred", "voip": "{}RrulCalls", "web": "RrulWebFigures"}
+    _parts: ClassVar[dict[str, str]] = {"acks": "RrulAcks", "beside": "{}RrulBeside", "bottleneck": "RrulPathFigures", "ci95": "{}RrulBounds", "clock": "RrulClockFigures", "datagrams_mbps": "RrulDatagrams", "dns_ms": "RrulPhases", "dscp": "{}RrulMarks", "ecn": "RrulEcnFigures", "fairness": "RrulFairness", "lab": "LinkTruth", "latency_ms": "RrulLatency", "load_loss_pct": "RrulLoadLoss", "loss_pct": "RrulShares", "paced_loss_pct": "RrulShares", "paced_ms": "RrulPhases", "penalties": "RrulPenalty", "phases": "RrulTimes", "retransmitted_pct": "RrulRetransmitted", "rpm": "RrulRpm", "score": "RrulScore", "slew_ms": "Distribution", "tcp_rr_ms": "RrulPhases", "throughput_mbps": "RrulThroughput", "transferred_bytes": "RrulTransferred", "voip": "{}RrulCalls", "web": "RrulWebFigures"}
 
 
 class BtcPair(Figures):

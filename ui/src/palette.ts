@@ -34,5 +34,5 @@ export function classColour(name: string, theme: Theme): string {
 const CLASS_WORDS: Record<string, string> = { EF: "EF (voice)", CS0: "CS0 (best effort)", CS1: "CS1 (background)", LE: "LE (background)" };
 export const classWords = (name: string) => CLASS_WORDS[name] ?? name;
 
-export const KINDS: Record<string, string> = { udp_rr: "UDP", icmp_rr: "ICMP", tcp_connect: "TCP SYN", ws_rr: "WebSocket", wt_rr: "WebTransport", udp_paced: "UDP, paced", tcp_rr: "TCP", voip: "VoIP", dns: "DNS", web: "Web", trace: "Trace", https: "HTTPS", tcp_load: "TCP load", quic_load: "QUIC load", udp_load: "UDP load" };
+export const KINDS: Record<string, string> = { udp_rr: "UDP", icmp_rr: "ICMP", tcp_connect: "TCP SYN", ws_rr: "WebSocket", wt_rr: "WebTransport", udp_paced: "UDP, paced", tcp_rr: "TCP", beside: "Beside", voip: "VoIP", dns: "DNS", web: "Web", trace: "Trace", https: "HTTPS", tcp_load: "TCP load", quic_load: "QUIC load", udp_load: "UDP load" };
 export const kindWords = (kind: string) => KINDS[kind] ?? kind;

@@ -12,6 +12,7 @@ use super::streams::StreamPlan;
 use super::tables::Tables;
 use super::{Live, Plan};
 use kit::ending::Ending;
+use kit::foreign::Found;
 use kit::sampler::Sampler;
 use lab::Network;
 use record::RecordWriter;
@@ -42,6 +43,8 @@ pub struct Context<'a> {
     pub streams: &'a [StreamPlan],
     /// The far ends.
     pub peers: &'a [Peer],
+    /// The far ends beside them, in the order of the plan's.
+    pub beside: &'a [Found],
     /// The page that is loaded, and by what.
     pub pages: Option<Pages<'a>>,
     /// The emulated network, whose counters go into the record.
@@ -181,6 +184,7 @@ pub fn run(
                 run: context.plan,
                 sampler: &sampler,
                 clocks,
+                beside: context.beside,
                 stop: &stop,
             };
             threads.push(scope.spawn(move || near.run()));

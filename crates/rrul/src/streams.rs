@@ -9,6 +9,8 @@ use units::{Dscp, Ecn, Rate, Span, TrafficClass};
 /// What a stream does, seen from the client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
+    /// Round trips with a far end beside the run's servers.
+    Beside,
     /// A call's datagrams from the server.
     CallDown,
     /// A call's datagrams to the server.
@@ -41,6 +43,9 @@ pub enum Kind {
     WtRr,
 }
 
+/// Octets of the payload of a request to a far end beside the servers, where its protocol can be padded.
+const PAYLOAD_BESIDE: usize = 64;
+
 /// One stream of a run.
 #[derive(Clone, Debug)]
 pub struct StreamPlan {
@@ -58,7 +63,7 @@ pub struct StreamPlan {
     pub ecn: Ecn,
     /// IP version: 4 or 6.
     pub family: u8,
-    /// Which of the run's servers.
+    /// Which of the run's servers, or of the far ends beside them.
     pub server: u8,
     /// Congestion control of the sender.
     congestion: Option<String>,
@@ -97,6 +102,15 @@ impl StreamPlan {
         }
         for call in &plan.call {
             streams.extend(blank.calls(call));
+        }
+        for (number, far_end) in (0..).zip(&plan.beside) {
+            streams.push(Self {
+                kind: Kind::Beside,
+                name: far_end.clone(),
+                server: number,
+                size: PAYLOAD_BESIDE,
+                ..blank.clone()
+            });
         }
         streams.extend(plan.web.as_ref().map(|_| Self {
             kind: Kind::Web,
@@ -216,7 +230,8 @@ impl StreamPlan {
                 hops: self.hops,
             },
             Kind::Up => Role::Sink,
-            Kind::Dns
+            Kind::Beside
+            | Kind::Dns
             | Kind::Https
             | Kind::IcmpRr
             | Kind::TcpConnect
@@ -307,6 +322,11 @@ fn name(streams: &mut [StreamPlan], tell_family: bool, tell_server: bool) {
             .filter(|s| key(s) == key(&streams[index]));
         let number = alike.count() + 1;
         let stream = &mut streams[index];
+        // A plan has fewer streams than a session allows.
+        stream.id = u16::try_from(index).unwrap_or(u16::MAX);
+        if stream.kind == Kind::Beside {
+            continue;
+        }
         let ecn = match stream.ecn {
             Ecn::NotEct => String::new(),
             other => format!(" {}", ecn_name(other)),
@@ -321,8 +341,6 @@ fn name(streams: &mut [StreamPlan], tell_family: bool, tell_server: bool) {
         } else {
             String::new()
         };
-        // A plan has fewer streams than a session allows.
-        stream.id = u16::try_from(index).unwrap_or(u16::MAX);
         stream.name = format!(
             "{} {}{ecn}{family}{server} #{number}",
             stream.words(),
@@ -344,6 +362,7 @@ pub const fn ecn_name(ecn: Ecn) -> &'static str {
 impl Kind {
     const fn words(self) -> &'static str {
         match self {
+            Self::Beside => "beside",
             Self::CallDown => "VoIP down",
             Self::CallUp => "VoIP up",
             Self::Dns => "DNS",
@@ -365,6 +384,7 @@ impl Kind {
     /// As the table `streams` says it, of what TCP carries.
     const fn label(self) -> &'static str {
         match self {
+            Self::Beside => "beside",
             Self::CallDown | Self::CallUp => "voip",
             Self::Dns => "dns",
             Self::Down | Self::Up => "tcp_load",
@@ -386,7 +406,8 @@ impl Kind {
         match self {
             Self::CallDown | Self::Down => "down",
             Self::CallUp | Self::Up => "up",
-            Self::Dns
+            Self::Beside
+            | Self::Dns
             | Self::Https
             | Self::IcmpRr
             | Self::TcpConnect

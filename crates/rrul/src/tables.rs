@@ -5,7 +5,7 @@ mod calls;
 use super::messages::Row;
 use super::ndjson::Ndjson;
 use super::stream::call::MOST_GAPS;
-use super::streams::{StreamPlan, ecn_name};
+use super::streams::{Kind, StreamPlan, ecn_name};
 use calls::CallCounters;
 use kit::begin::server_role;
 use kit::lab_counters::{LabCounters, LabRows};
@@ -419,7 +419,7 @@ fn planned(plan: &StreamPlan) -> Stream {
         direction: plan.kind.direction().into(),
         class: plan.class.to_string().into(),
         family: plan.family,
-        server: Some(plan.server),
+        server: (plan.kind != Kind::Beside).then_some(plan.server),
         ecn: plan.kind.is_datagrams().then(|| ecn_name(plan.ecn).into()),
         message_bytes: u32::try_from(plan.size).ok().filter(|size| *size > 0),
         planned_ns: u64::try_from(plan.start.as_nanos()).unwrap_or(u64::MAX),

@@ -120,10 +120,10 @@ function quantiles(classes: Class[]): Table {
 interface Row { name: string; colour: string; idle: Figures | null; loaded: Figures | null }
 
 function rowsOf(run: RunView, theme: Theme): Row[] {
-  const order = [...KINDS, "dns"];
+  const order = [...KINDS, "beside", "dns"];
   return order.flatMap((kind) => probesOf(run, kind).sort((a, b) => byClass(a.stream.class, b.stream.class) || a.stream.family - b.stream.family)
     .map(({ probe, stream }) => ({
-      name: `${kindWords(kind)} ${kind === "dns" ? "look-up" : stream.class}${run.run.path?.families?.length > 1 || stream.family === 6 ? ` IPv${stream.family}` : ""}${stream.ecn && stream.ecn !== "Not-ECT" ? ` ${stream.ecn}` : ""}`,
+      name: kind === "beside" ? stream.name : `${kindWords(kind)} ${kind === "dns" ? "look-up" : stream.class}${run.run.path?.families?.length > 1 || stream.family === 6 ? ` IPv${stream.family}` : ""}${stream.ecn && stream.ecn !== "Not-ECT" ? ` ${stream.ecn}` : ""}`,
       colour: classColour(stream.class, theme), idle: probe.idle?.ms ?? null, loaded: probe.loaded?.ms ?? null,
     })));
 }

@@ -76,6 +76,20 @@ export function latency(run: RunView, kind: string, panel: number, theme: Theme)
   });
 }
 
+const COLOURS = (theme: Theme) => [theme.purple, theme.green, theme.vermillion, theme.blue];
+
+/** Far ends beside the servers, each with its colour. */
+function besides(run: RunView, theme: Theme) {
+  return probesOf(run, "beside").map(({ probe, stream }, i) => ({ probe, name: stream.name, colour: COLOURS(theme)[i % 4]!, row: i }));
+}
+
+function beside(run: RunView, panel: number, theme: Theme): Drawn[] {
+  return besides(run, theme).flatMap(({ probe, name, colour, row }) => [
+    { series: lineSeries(panel, name, probe.line_ms, colour), name, text: ms },
+    { series: rug(panel, "lost", probe.lost.t_s, colour, row), name: "", text: ms },
+  ]);
+}
+
 interface Panel { title: string; drawn: Drawn[]; height: number }
 
 function panels(run: RunView, theme: Theme): Panel[] {
@@ -86,6 +100,7 @@ function panels(run: RunView, theme: Theme): Panel[] {
   const kind = latencyKind(run);
   if (kind) wanted.push([`${kindWords(kind)} round trip, ms`, 180, (i) => latency(run, kind, i, theme)]);
   if (probesOf(run, "tcp_rr").length) wanted.push(["TCP round trip, ms", 130, (i) => latency(run, "tcp_rr", i, theme)]);
+  if (probesOf(run, "beside").length) wanted.push(["Round trip to the far ends beside the servers, ms", 130, (i) => beside(run, i, theme)]);
   return wanted.map(([title, height, make], i) => ({ title, height, drawn: make(i) }));
 }
 
@@ -96,7 +111,7 @@ function draw(run: RunView, theme: Theme, width: number): { option: Option; heig
   const last = made.length - 1;
   const option = {
     title: made.map(({ title }, i) => panelTitle(title, places[i]!, theme)),
-    legend: legend(theme, classesOf(run).map((name) => ({ name: classWords(name), colour: classColour(name, theme) }))),
+    legend: legend(theme, [...classesOf(run).map((name) => ({ name: classWords(name), colour: classColour(name, theme) })), ...besides(run, theme)]),
     grid: places,
     xAxis: made.map((_, i) => timeAxis(i, run.end_s, theme, i === last)),
     yAxis: made.map((_, i) => valueAxis(i, theme, { min: 0 })),
@@ -123,7 +138,7 @@ function numbers(run: RunView): Table {
     const stream = streamOf(run, probe.stream);
     return (["idle", "loaded"] as const).flatMap((phase) => {
       const found = probe[phase];
-      if (!stream || !found || !(stream.kind.endsWith("_rr") || stream.kind === "tcp_connect")) return [];
+      if (!stream || !found || !(stream.kind.endsWith("_rr") || ["tcp_connect", "beside"].includes(stream.kind))) return [];
       const f = found.ms;
       return [[stream.name, phase, found.sent, found.lost, digits(f?.min), digits(f?.p50), digits(f?.p95), digits(f?.p99), digits(f?.max)]];
     });

@@ -10,6 +10,7 @@
 )]
 
 mod batch;
+mod beside;
 mod btc;
 mod btc_paths;
 mod carrier;

@@ -1,6 +1,8 @@
 //! Round trips of DNS over TLS and over HTTPS, by somebody else's resolver.
 
-use crate::support::{Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, number, run};
+use crate::support::{
+    Machine, PROGRAM, Ran, SMALL_LAB, TempDir, folder, number, once_there, run, short_plan,
+};
 use std::fs;
 
 /// Knows the root's name servers by itself, by datagrams, over TLS and over HTTPS.
@@ -144,4 +146,61 @@ fn an_interrupt_ends_a_connection_that_nobody_answers() {
     );
     let lab = ["lab", "run", "deaf.toml", "--", "sh", "-c", &script];
     run(place.path(), &lab).ended(130);
+}
+
+#[test]
+fn a_resolver_is_asked_beside_load_in_every_way() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    fs::write(place.path().join("plan.toml"), short_plan(2)).unwrap();
+    let tools = format!("{}/../../target/tools/unbound", env!("CARGO_MANIFEST_DIR"));
+    let libraries = format!("{tools}/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let resolver = format!(
+        "far=LD_LIBRARY_PATH={libraries} exec {tools}/usr/sbin/unbound -c unbound.conf 2> unbound.log"
+    );
+    let ways = "--beside dns://far --beside dot://far --beside doh://far --ca chain.pem";
+    // A name of the lab is known there by its addresses; the certificate has it as it was typed.
+    let command = format!("{PROGRAM} rrul iperf3://far --plan plan.toml {ways} -q --json -o out");
+    let script = format!(
+        "while {PROGRAM} estimate rtt dns://far -d 200ms -q -o tried 2>&1 | grep -q 'nobody answers'; do rm -rf tried; sleep 0.1; done; {}",
+        once_there(&command, "no iperf3 server")
+    );
+    let lab = [
+        "lab",
+        "run",
+        "small.toml",
+        "--also",
+        &resolver,
+        "--also",
+        "far=iperf3 -s > /dev/null",
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let ran = run(place.path(), &lab);
+    assert!(matches!(ran.code(), Some(0 | 4)), "{ran:#?}");
+    let told = ran.json();
+    let beside = &told["summary"]["beside"];
+    for (far_end, repeats) in [
+        ("dns://far", false),
+        ("dot://far", true),
+        ("doh://far", true),
+    ] {
+        let figures = &beside[far_end];
+        let idle = number(figures, "/rtt_ms/idle/min");
+        assert!((10.0..20.0).contains(&idle), "{far_end}: {figures:#}");
+        // The queues hold 30 ms each way, which either fills.
+        assert!(
+            number(figures, "/rtt_ms/loaded/p50") > idle + 10.0,
+            "{figures:#}"
+        );
+        assert_eq!(
+            figures["loss_pct"]["loaded"].is_null(),
+            repeats,
+            "{figures:#}"
+        );
+    }
 }

@@ -255,7 +255,12 @@ fn classes(probes: &[Probe], streams: &[Stream]) -> Vec<Class> {
     let mut groups: BTreeMap<(&str, &str, &str), Vec<&Probe>> = BTreeMap::new();
     for probe in probes {
         if let Some(stream) = streams.iter().find(|stream| stream.id == probe.stream) {
-            let key = (&*stream.kind, &*stream.class, &*stream.direction);
+            // Far ends beside the servers have nothing in common.
+            let kind = match &*stream.kind {
+                "beside" => &*stream.name,
+                kind => kind,
+            };
+            let key = (kind, &*stream.class, &*stream.direction);
             groups.entry(key).or_default().push(probe);
         }
     }

@@ -20,6 +20,7 @@ use super::run::{Context, Outcome};
 use super::streams::{Kind, StreamPlan};
 use crate::plan::Plan;
 use kit::ending::Ending;
+use kit::foreign::Found;
 use kit::sampler::{Sampler, StreamEnd};
 use record::RecordWriter;
 use session::ClockOffset;
@@ -95,10 +96,10 @@ pub fn run(
     let stop = AtomicBool::new(false);
     let mut collector = Collector::new(context, origin, &[], collected);
     let (ending, told) = std::thread::scope(|scope| {
-        let (sampler, stop) = (&sampler, &stop);
+        let (sampler, stop, beside) = (&sampler, &stop, context.beside);
         let mut threads = vec![scope.spawn(move || sampler.run(stop))];
         for plan in context.streams.iter().filter(|plan| !plan.kind.is_tcp()) {
-            threads.push(scope.spawn(move || ask(plan, to, sampler, stop)));
+            threads.push(scope.spawn(move || ask(plan, (to, beside), sampler, stop)));
         }
         let load = server.map(|server| {
             let load = Load {
@@ -152,13 +153,19 @@ pub fn run(
     })
 }
 
-/// A stream of round trips.
-fn ask(plan: &StreamPlan, to: SocketAddr, sampler: &Sampler<Teller>, stop: &AtomicBool) {
+/// A stream of round trips, with the server's host or a far end beside it.
+fn ask(
+    plan: &StreamPlan,
+    (to, beside): (SocketAddr, &[Found]),
+    sampler: &Sampler<Teller>,
+    stop: &AtomicBool,
+) {
     let abort = || stop.load(Ordering::Relaxed);
     if !kit::stream::wait_until(sampler.origin() + plan.start, &abort) {
         return;
     }
     let done = match plan.kind {
+        Kind::Beside => echo::beside(plan, beside, sampler, &abort),
         Kind::IcmpRr => echo::echoes(plan, to, sampler, &abort),
         Kind::TcpConnect => echo::attempts(plan, to, sampler, &abort),
         _ => Err("this far end knows no such streams".to_owned()),

@@ -4,22 +4,62 @@ use crate::collector::{Finding, Teller};
 use crate::stream::connect::Attempts;
 use crate::stream::echo::Echoes;
 use crate::streams::StreamPlan;
+use far_ends::address::{FarEnd, Keys, Protocol};
+use kit::control::Broken;
+use kit::foreign::Found;
 use kit::sampler::Sampler;
 use schema::tables::Sample;
 use std::net::SocketAddr;
 use std::time::Duration;
 use sys::clock;
 use units::Instant;
+use web::Trust;
 
-/// ICMP echo.
+/// ICMP echo of the host at `peer`.
 pub(crate) fn echoes(
     plan: &StreamPlan,
     peer: SocketAddr,
     sampler: &Sampler<Teller>,
     abort: &dyn Fn() -> bool,
 ) -> Result<(), String> {
+    let found = Found {
+        far_end: FarEnd {
+            protocol: Protocol::Icmp,
+            host: peer.ip().to_string(),
+            path: String::new(),
+        },
+        to: peer,
+        trust: Trust::System,
+        keys: Keys::default(),
+    };
+    // That nobody answers is warned of with all that is missing.
+    asked(plan, &found, sampler, abort).map(|_| ())
+}
+
+/// The stream's far end beside the run's servers.
+pub(crate) fn beside(
+    plan: &StreamPlan,
+    all: &[Found],
+    sampler: &Sampler<Teller>,
+    abort: &dyn Fn() -> bool,
+) -> Result<(), String> {
+    let found = all.get(usize::from(plan.server));
+    let found = found.ok_or("it was not looked up")?;
+    match asked(plan, found, sampler, abort)? {
+        Some(silence) => Err(silence),
+        None => Ok(()),
+    }
+}
+
+/// In one line, why nobody answers, if nobody did.
+fn asked(
+    plan: &StreamPlan,
+    found: &Found,
+    sampler: &Sampler<Teller>,
+    abort: &dyn Fn() -> bool,
+) -> Result<Option<String>, String> {
     let echoes = Echoes {
-        peer,
+        found,
         class: plan.marks(),
         size: plan.size,
         gap: plan.gap,
@@ -30,7 +70,10 @@ pub(crate) fn echoes(
         let sequence = echoed.sequence.into();
         tell(plan, sampler, sequence, echoed.sent, echoed.rtt);
     });
-    done.map_err(|error| error.to_string())
+    done.map_err(|broken| match broken {
+        Broken::Far(reason) | Broken::Here(reason) => reason,
+        Broken::Record(error) => error.to_string(),
+    })
 }
 
 /// Attempts to connect.

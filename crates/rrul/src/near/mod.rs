@@ -17,6 +17,7 @@ use super::collector::{Finding, Teller};
 use super::plan::Transport;
 use super::run::Peer;
 use super::streams::{Kind, StreamPlan};
+use kit::foreign::Found;
 use kit::sampler::Sampler;
 use session::ClockOffset;
 use std::net::SocketAddr;
@@ -39,6 +40,8 @@ pub(super) struct NearStream<'a> {
     pub(super) run: &'a Plan,
     pub(super) sampler: &'a Sampler<Teller>,
     pub(super) clocks: &'a [ClockOffset],
+    /// The far ends beside the run's servers.
+    pub(super) beside: &'a [Found],
     pub(super) stop: &'a AtomicBool,
 }
 
@@ -49,6 +52,10 @@ impl NearStream<'_> {
         let start = self.sampler.origin() + self.plan.start;
         if !kit::stream::wait_until(start, &abort) {
             return;
+        }
+        if self.plan.kind == Kind::Beside {
+            let done = echo::beside(self.plan, self.beside, self.sampler, &abort);
+            return done.unwrap_or_else(|reason| self.failed(reason));
         }
         let Some((peer, address)) = self.peer() else {
             return self.failed("the server has no address for it".to_owned());
@@ -69,7 +76,9 @@ impl NearStream<'_> {
             Kind::Trace => self.trace(peer, address, &abort),
             Kind::UdpPaced | Kind::UdpRr => self.udp_rr(peer, address, &abort),
             Kind::Web => self.web(peer, address),
-            Kind::WsRr | Kind::WtRr => Err("only browsers have such streams".to_owned()),
+            Kind::Beside | Kind::WsRr | Kind::WtRr => {
+                Err("the run's servers have no such streams".to_owned())
+            }
         };
         if let Err(reason) = done {
             self.failed(reason);

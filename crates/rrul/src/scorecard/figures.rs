@@ -26,6 +26,9 @@ pub(super) fn table(summary: &Summary) -> Vec<String> {
     lines.extend(named("UDP, paced", "paced_ms", &summary.paced_ms));
     lines.extend(named("TCP, all", "tcp_rr_ms", &summary.tcp_rr_ms));
     lines.extend(named("DNS", "dns_ms", &summary.dns_ms));
+    for (far_end, figures) in &summary.beside {
+        lines.extend(row(far_end, &figures.rtt_ms, [None; 2]));
+    }
     for (loader, figures) in summary.web.iter().flat_map(|web| &web.by_loader) {
         let phases = Phases {
             idle: figures.idle_ms,
@@ -42,9 +45,11 @@ fn row(name: &str, phases: &Phases, sure: [Option<&Bounds>; 2]) -> Option<String
     if phases.idle.is_none() && phases.loaded.is_none() {
         return None;
     }
+    // A long name takes the room before the figures.
+    let idle = quantiles(phases.idle, sure[0]);
+    let width = 51_usize.saturating_sub(name.chars().count() + 1);
     Some(format!(
-        "{name:16}{:>35}{:>41}",
-        quantiles(phases.idle, sure[0]),
+        "{name} {idle:>width$}{:>41}",
         quantiles(phases.loaded, sure[1])
     ))
 }

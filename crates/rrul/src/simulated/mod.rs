@@ -137,6 +137,9 @@ pub fn leave_out(plan: &mut Plan) -> Vec<Warning> {
     if plan.probe.len() < before {
         left_out.push("ICMP echo and attempts to connect");
     }
+    if !std::mem::take(&mut plan.beside).is_empty() {
+        left_out.push("far ends beside the server");
+    }
     if plan.families == Families::Both {
         // That there is no IPv6 is the simulation's doing, and no fault of the path.
         plan.families = Families::One;

@@ -1,26 +1,23 @@
-//! ICMP echo at an even pace: what a far end answers that knows nothing of us.
+//! Round trips at an even pace with a far end that has agreed to nothing: ICMP echo, or whatever else it answers.
 
 use super::requests::{Requests, slot_after};
-use far_ends::icmp::Echo;
-use far_ends::{Exchange, Terms};
+use far_ends::{Reply, Terms};
+use kit::control::Broken;
+use kit::foreign::{Asking, Found};
 use kit::secret::secret;
 use kit::stream::{DRAIN, PATIENCE};
-use std::net::SocketAddr;
 use std::time::Duration;
-use sys::udp::{Outgoing, RecvBatch, UdpSocket};
-use sys::{Error, clock};
+use sys::clock;
 use units::{Instant, TrafficClass};
 
 /// Hosts that have agreed to nothing are asked no faster.
 pub(crate) const LEAST_GAP: Duration = Duration::from_millis(20);
-/// The longest reply, octets.
-const LONGEST: usize = 2_048;
 
-/// Echo requests to be sent.
-pub(crate) struct Echoes {
-    pub peer: SocketAddr,
+/// Requests to be sent.
+pub(crate) struct Echoes<'a> {
+    pub found: &'a Found,
     pub class: TrafficClass,
-    /// Octets of a request behind the IP header.
+    /// Octets of a request's payload, where the protocol can be padded.
     pub size: usize,
     pub gap: Duration,
     pub until: Instant,
@@ -34,98 +31,80 @@ pub(crate) struct Echoed {
     pub rtt: Option<Duration>,
 }
 
-impl Echoes {
-    /// Sends requests until the end of the stream, whatever comes back, and reports what became of each.
+impl Echoes<'_> {
+    /// Sends requests until the end of the stream, whatever comes back, and reports what became of each. In one line, why nobody
+    /// answers, if nobody did.
     ///
     /// # Errors
-    /// When the socket cannot be had or used.
+    /// When the far end cannot be asked.
     pub(crate) fn run(
         &self,
         abort: &dyn Fn() -> bool,
         mut each: impl FnMut(Echoed),
-    ) -> Result<(), Error> {
-        let mut state = State::new(self)?;
-        let gap = self.gap.max(LEAST_GAP);
+    ) -> Result<Option<String>, Broken> {
+        let least = self.found.far_end.protocol.least_interval();
+        let gap = self.gap.max(LEAST_GAP).max(least);
+        let terms = Terms {
+            payload: self.size,
+            duration: self.until.since(clock::now()),
+            interval: gap,
+            class: self.class,
+            secret: secret(),
+        };
+        let asking = Asking::open(self.found, terms, &|| !abort())?;
+        let mut line = Line {
+            asking,
+            requests: Requests::default(),
+            is_answered: false,
+        };
         let begun = clock::now();
         let (mut sequence, mut due) = (0, begun);
         while due + DRAIN < self.until && !abort() {
-            if let Some(sent) = state.send(sequence)? {
+            if let Some(sent) = line.ask(sequence)? {
                 (sequence, due) = slot_after(gap, sequence, begun, sent);
             } else {
                 // No route for the moment, or no room: nothing was sent, so nothing is lost.
                 due = clock::now() + PATIENCE;
             }
-            while let Some((sequence, request)) = state.requests.forget_oldest() {
-                let (sent, rtt) = (request.sent, None);
-                each(Echoed {
-                    sequence,
-                    sent,
-                    rtt,
-                });
+            while let Some((sequence, request)) = line.requests.forget_oldest() {
+                each(lost(sequence, request.sent));
             }
-            state.receive(due, abort, &mut each)?;
+            line.receive(due, abort, &mut each)?;
         }
-        while clock::now() < self.until && !state.requests.is_empty() && !abort() {
-            state.receive(self.until.min(clock::now() + PATIENCE), abort, &mut each)?;
+        while clock::now() < self.until && !line.requests.is_empty() && !abort() {
+            line.receive(self.until.min(clock::now() + PATIENCE), abort, &mut each)?;
         }
-        for (sequence, request) in state.requests.unanswered(clock::now()) {
-            let (sent, rtt) = (request.sent, None);
-            each(Echoed {
-                sequence,
-                sent,
-                rtt,
-            });
+        let mut is_silent = false;
+        for (sequence, request) in line.requests.unanswered(clock::now()) {
+            is_silent = !line.is_answered;
+            each(lost(sequence, request.sent));
         }
-        Ok(())
+        line.asking.close();
+        Ok(is_silent.then(|| line.asking.silence()))
     }
 }
 
-struct State {
-    socket: UdpSocket,
-    echo: Echo,
-    class: TrafficClass,
-    batch: RecvBatch,
+const fn lost(sequence: u32, sent: Instant) -> Echoed {
+    Echoed {
+        sequence,
+        sent,
+        rtt: None,
+    }
+}
+
+struct Line {
+    asking: Asking,
     requests: Requests<()>,
-    request: Vec<u8>,
-    /// The number of the latest request.
-    latest: u32,
+    is_answered: bool,
 }
 
-impl State {
-    fn new(echoes: &Echoes) -> Result<Self, Error> {
-        let terms = Terms {
-            payload: echoes.size,
-            duration: Duration::ZERO,
-            interval: echoes.gap,
-            class: echoes.class,
-            secret: secret(),
-        };
-        Ok(Self {
-            socket: UdpSocket::echo(echoes.peer)?,
-            echo: Echo::new(terms, echoes.peer.ip().to_canonical().is_ipv6()),
-            class: echoes.class,
-            batch: RecvBatch::new(4, LONGEST),
-            requests: Requests::default(),
-            request: Vec::new(),
-            latest: 0,
-        })
-    }
-
-    fn send(&mut self, sequence: u32) -> Result<Option<Instant>, Error> {
-        self.echo.request(sequence, 0, &mut self.request);
-        let out = Outgoing {
-            payload: &self.request,
-            to: None,
-            from: None,
-            class: self.class,
-        };
-        let sent = clock::now();
-        if self.socket.send(&[out])?.count == 0 {
-            return Ok(None);
+impl Line {
+    fn ask(&mut self, sequence: u32) -> Result<Option<Instant>, Broken> {
+        let sent = self.asking.ask(sequence)?;
+        if let Some(sent) = sent {
+            self.requests.sent(sequence, sent, ());
         }
-        self.requests.sent(sequence, sent, ());
-        self.latest = sequence;
-        Ok(Some(sent))
+        Ok(sent)
     }
 
     /// Takes replies until `deadline`.
@@ -134,44 +113,69 @@ impl State {
         deadline: Instant,
         abort: &dyn Fn() -> bool,
         each: &mut impl FnMut(Echoed),
-    ) -> Result<(), Error> {
+    ) -> Result<(), Broken> {
         while !abort() {
             let left = deadline.since(clock::now());
             if left.is_zero() {
                 break;
             }
-            let ready = self.socket.wait(left.min(PATIENCE))?;
-            if ready.event {
-                while self.socket.poll_event()?.is_some() {}
-            }
-            while self.socket.recv(&mut self.batch)? > 0 {
-                self.take(each);
+            self.asking.wait(left.min(PATIENCE))?;
+            let Self {
+                asking,
+                requests,
+                is_answered,
+            } = self;
+            asking.take(|reply, came| {
+                // A copy finds its request gone.
+                let Some(request) = requests.replied(reply.number) else {
+                    return;
+                };
+                let rtt = came.since(request.sent);
+                requests.took(rtt);
+                *is_answered = true;
+                each(Echoed {
+                    sequence: reply.number,
+                    sent: request.sent,
+                    rtt: Some(rtt.saturating_sub(held(&reply, rtt))),
+                });
+            })?;
+            if let Some(reason) = self.asking.ended() {
+                return Err(Broken::Far(reason.to_owned()));
             }
         }
         Ok(())
     }
+}
 
-    fn take(&mut self, each: &mut impl FnMut(Echoed)) {
-        let stamp = clock::stamp();
-        for datagram in self.batch.iter() {
-            let reply = self.echo.handle(datagram.payload, self.latest);
-            let Some(sequence) = reply.map(|reply| reply.number) else {
-                continue;
+/// How long the far end had the request by its own stamps: that is not the path's. A far end that has it longer than the round trip
+/// lasted does not tell the time.
+fn held(reply: &Reply, rtt: Duration) -> Duration {
+    let held = reply.stamps.map_or(0, |stamps| {
+        stamps.replied_ns.saturating_sub(stamps.received_ns)
+    });
+    let held = Duration::from_nanos(held);
+    if held < rtt { held } else { Duration::ZERO }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use far_ends::Stamps;
+
+    #[test]
+    fn what_the_far_end_took_is_not_the_paths_unless_it_cannot_be() {
+        let after = |replied_ns| {
+            let reply = Reply {
+                stamps: Some(Stamps {
+                    received_ns: 5_000,
+                    replied_ns,
+                }),
+                ..Reply::default()
             };
-            // A copy finds its request gone.
-            let Some(request) = self.requests.replied(sequence) else {
-                continue;
-            };
-            let arrived = datagram
-                .wall_ns
-                .map_or(stamp.mono, |wall_ns| stamp.mono_at(wall_ns));
-            let rtt = arrived.since(request.sent);
-            self.requests.took(rtt);
-            each(Echoed {
-                sequence,
-                sent: request.sent,
-                rtt: Some(rtt),
-            });
-        }
+            held(&reply, Duration::from_micros(10)).as_nanos()
+        };
+        assert_eq!((after(7_000), after(4_000)), (2_000, 0));
+        assert_eq!(after(u64::MAX), 0, "longer than the round trip");
+        assert_eq!(held(&Reply::default(), Duration::ZERO), Duration::ZERO);
     }
 }

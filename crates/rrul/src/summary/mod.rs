@@ -54,6 +54,7 @@ pub fn summarise(plan: &Plan, tables: &Tables) -> Summary {
         datagrams_mbps: view.datagrams(),
         acks: view.acks(),
         loss_pct: view.loss(&is_latency),
+        beside: view.beside(),
         voip: view.calls(clock.as_ref()),
         web: view.web(),
         dns_ms: view.phases(&|stream| stream.kind == "dns"),

@@ -1,8 +1,10 @@
 //! Round trips: how long, and how many never came back.
 
 use super::view::{View, is_latency};
-use schema::rrul::{Latency, Phases, Shares};
+use far_ends::address::FarEnd;
+use schema::rrul::{Beside, Latency, Phases, Shares};
 use schema::tables::Stream;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 impl View<'_> {
@@ -37,6 +39,29 @@ impl View<'_> {
             by_class: by_class.collect(),
             by_family: by_family.collect(),
         }
+    }
+
+    /// Of each far end beside the servers.
+    pub(super) fn beside(&self) -> BTreeMap<String, Beside> {
+        let all = self.tables.streams.iter();
+        let beside = all.filter(|stream| stream.kind == "beside");
+        let figures = |stream: &Stream| {
+            let alone = |other: &Stream| other.id == stream.id;
+            let repeats = FarEnd::parse(&stream.name)
+                .and_then(Result::ok)
+                .is_some_and(|far_end| far_end.protocol.is_reliable());
+            Beside {
+                rtt_ms: self.phases(&alone),
+                loss_pct: if repeats {
+                    Shares::default()
+                } else {
+                    self.loss(&alone)
+                },
+            }
+        };
+        beside
+            .map(|stream| (stream.name.clone(), figures(stream)))
+            .collect()
     }
 
     /// Share of the wanted streams' requests that were never answered.

@@ -1,11 +1,12 @@
 //! What can be asked of `isobath rrul`.
 
 use super::Usage;
+use crate::cli::keys::KeyArgs;
 use crate::cli::trust::TrustArgs;
 use clap::FromArgMatches;
 use kit::options::Output;
 use schema::rrul::plan::{Families, Plan, Switch, Web};
-use session::AccessKey;
+use session::{AccessKey, Family};
 use std::path::PathBuf;
 use units::{Dscp, Span};
 
@@ -45,6 +46,14 @@ pub(crate) struct Args {
         value_delimiter = ','
     )]
     pub(super) key: Vec<AccessKey>,
+    #[arg(
+        long,
+        value_name = "FAR_END",
+        help = "Also measure round trips to this third-party far end, such as icmp://192.0.2.1; repeatable, see 'isobath far-ends'"
+    )]
+    beside: Vec<String>,
+    #[command(flatten)]
+    pub(super) keys: KeyArgs,
     #[command(flatten)]
     pub(super) trust: TrustArgs,
     #[command(flatten)]
@@ -136,10 +145,20 @@ impl Args {
         if self.ipv4 || self.ipv6 {
             plan.families = Families::One;
         }
+        plan.beside.extend(self.beside.iter().cloned());
         if self.browser.is_some() {
             plan.web.get_or_insert_with(Web::default);
         }
         checked(plan)
+    }
+
+    /// The version of IP that was asked for.
+    pub(super) const fn family(&self) -> Option<Family> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        }
     }
 
     /// Checks what belongs together, and whether there is such a page.
@@ -147,10 +166,14 @@ impl Args {
         if let Some(web) = &plan.web {
             web::PageModel::find(&web.page).map_err(Usage::of)?;
         }
-        let shows_certificate = |host: &String| host.starts_with("ndt7://");
-        if self.trust.is_given() && !self.host.first().is_some_and(shows_certificate) {
+        let shows_certificate = |host: &String| {
+            let schemes = ["ndt7://", "dot://", "doh://"];
+            schemes.iter().any(|scheme| host.starts_with(scheme))
+        };
+        let mut hosts = self.host.first().into_iter().chain(&plan.beside);
+        if self.trust.is_given() && !hosts.any(shows_certificate) {
             return Err(Usage::of(anyhow::anyhow!(
-                "--ca and --insecure are for ndt7://HOST - leave them out"
+                "--ca and --insecure are for ndt7://HOST, and for dot:// and doh:// beside it - leave them out"
             )));
         }
         let (hosts, wanted) = (self.host.len(), usize::from(plan.servers));

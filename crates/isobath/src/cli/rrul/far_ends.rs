@@ -4,7 +4,7 @@ use super::{Args, Far};
 use record::Warning;
 use rrul::run::Peer;
 use schema::rrul::plan::{Families, Plan};
-use session::{Client, Family};
+use session::Client;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,11 +33,7 @@ impl FarEnds {
             families: Vec::new(),
             notes: Vec::new(),
         };
-        let wanted = match (args.ipv4, args.ipv6) {
-            (true, _) => Some(Family::V4),
-            (_, true) => Some(Family::V6),
-            _ => None,
-        };
+        let wanted = args.family();
         if lab.is_empty() {
             for (index, host) in args.host.iter().enumerate() {
                 let key = args.key.get(index).or_else(|| args.key.first());

@@ -1,6 +1,6 @@
 //! `isobath rrul iperf3://HOST` and `ndt7://HOST`: towards a far end of somebody else.
 
-use super::{Args, Measured, Usage, check_ecn, conclude, progress, record};
+use super::{Args, Measured, Usage, beside, check_ecn, conclude, progress, record};
 use far_ends::address::{FarEnd, Protocol};
 use kit::options;
 use rrul::foreign::{self, Claim, Ndt7, Server};
@@ -9,7 +9,6 @@ use rrul::run::Context;
 use rrul::streams::{Common, StreamPlan};
 use schema::rrul::plan::Plan;
 use serde_json::json;
-use session::Family;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::process;
@@ -17,11 +16,7 @@ use sys::process;
 pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::Result<Measured> {
     let protocol = far_end.protocol;
     check(args, protocol)?;
-    let wanted = match (args.ipv4, args.ipv6) {
-        (true, _) => Some(Family::V4),
-        (_, true) => Some(Family::V6),
-        _ => None,
-    };
+    let wanted = args.family();
     let port = protocol.port().unwrap_or_default();
     let to = session::resolve(&far_end.host, port, wanted)?[0];
     let notes = foreign::fit(&mut plan, protocol, foreign::can_echo(to))
@@ -34,7 +29,9 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
         families: &families,
         cc: args.cc.as_deref(),
     };
-    let streams = StreamPlan::all(&plan, &common);
+    let beside = beside::find(args, &plan, None)?;
+    let mut streams = StreamPlan::all(&plan, &common);
+    beside::enter_families(&mut streams, &beside);
     for cc in streams.iter().filter_map(StreamPlan::cc) {
         sys::tcp::try_congestion(cc).map_err(Usage::of)?;
     }
@@ -58,6 +55,7 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
         plan: &plan,
         streams: &streams,
         peers: &[],
+        beside: &beside,
         pages: None,
         lab: None,
         ndjson,

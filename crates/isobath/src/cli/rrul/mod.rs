@@ -1,6 +1,7 @@
 //! `isobath rrul`: finds the far ends or makes them in a lab, runs the plan, and tells what came of it.
 
 mod args;
+mod beside;
 mod conclude;
 mod far_ends;
 mod foreign;
@@ -64,6 +65,7 @@ pub(super) fn measure(args: &Args) -> anyhow::Result<Measured> {
         .map(|network| Far::start_all(network, args.ipv6))
         .transpose()?
         .unwrap_or_default();
+    let beside = beside::find(args, &asked, network.as_ref())?;
     let mut ends = FarEnds::connect(args, &asked, &far)?;
     let in_lab = network.as_ref().map(Network::congestion);
     let in_lab = in_lab.map(|congestion| congestion.stated.clone());
@@ -77,7 +79,8 @@ pub(super) fn measure(args: &Args) -> anyhow::Result<Measured> {
     let (pages, mut notes) = pages::find(args, &asked, &ends)?;
     notes.append(&mut ends.notes);
     let plan = pages::lengthen(&asked, pages.as_ref(), &mut ends, &interrupt)?;
-    let streams = StreamPlan::all(&plan, &common);
+    let mut streams = StreamPlan::all(&plan, &common);
+    beside::enter_families(&mut streams, &beside);
     let mut run = record::new_run(args, &plan, cc.as_deref(), &ends, network.as_ref())?;
     let ndjson = args.ndjson.as_deref().map(Ndjson::create).transpose()?;
     let mut opened = record::open(args, &run)?;
@@ -86,6 +89,7 @@ pub(super) fn measure(args: &Args) -> anyhow::Result<Measured> {
         plan: &plan,
         streams: &streams,
         peers: &ends.peers,
+        beside: &beside,
         pages,
         lab: network.as_ref(),
         ndjson,

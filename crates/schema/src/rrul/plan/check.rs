@@ -20,6 +20,8 @@ const LEAST_RATE: Rate = Rate::from_bps(16_000).expect("not zero");
 const MOST_UDP: Rate = Rate::from_bps(1_000_000_000).expect("not zero");
 /// The specification's servers are one; a study of fairness has a few.
 const MOST_SERVERS: u8 = 8;
+/// Far ends beside the servers: the hosts of a path, and a few services.
+const MOST_BESIDE: usize = 8;
 /// No path on the Internet has more hops.
 const MOST_HOPS: u8 = 64;
 
@@ -32,6 +34,7 @@ impl Plan {
         self.check_sizes()?;
         self.check_streams()?;
         self.check_servers()?;
+        self.check_beside()?;
         self.check_parts()?;
         self.check_times()
     }
@@ -53,7 +56,7 @@ impl Plan {
     fn check_streams(&self) -> Result<(), String> {
         let load = self.load.iter().map(|load| usize::from(load.streams));
         let probes = self.probe.iter().map(|probe| usize::from(probe.streams));
-        let others = 2 * self.call.len() + 2;
+        let others = 2 * self.call.len() + 2 + self.beside.len();
         if 2 * load.sum::<usize>() + probes.sum::<usize>() + others > MOST_STREAMS {
             return Err(format!("a plan has at most {MOST_STREAMS} streams"));
         }
@@ -115,6 +118,19 @@ impl Plan {
                     self.servers
                 ))
             })
+    }
+
+    fn check_beside(&self) -> Result<(), String> {
+        if self.beside.len() > MOST_BESIDE {
+            return Err(format!(
+                "a plan has at most {MOST_BESIDE} far ends beside its servers"
+            ));
+        }
+        let twice = |(index, far_end): (usize, &String)| self.beside[..index].contains(far_end);
+        match (0..).zip(&self.beside).find(|each| twice(*each)) {
+            Some((_, far_end)) => Err(format!("{far_end} is named twice beside the servers")),
+            None => Ok(()),
+        }
     }
 
     fn check_parts(&self) -> Result<(), String> {

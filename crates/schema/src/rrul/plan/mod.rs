@@ -61,6 +61,9 @@ pub struct Plan {
     /// The round trips.
     #[serde(default)]
     pub probe: Vec<Probe>,
+    /// Far ends of somebody else that are asked for round trips all the time, as `icmp://192.0.2.1`: a router on the way, a resolver.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
     /// The calls.
     #[serde(default)]
     pub call: Vec<Call>,

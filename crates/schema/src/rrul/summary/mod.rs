@@ -18,7 +18,7 @@ pub use rates::{
     AckFigures, Acks, DatagramRates, Datagrams, Fairness, LoadLoss, Retransmitted, Throughput,
     Transferred,
 };
-pub use round_trips::{Latency, Shares};
+pub use round_trips::{Beside, Latency, Shares};
 pub use web::{Estimate, LoaderFigures, Rpm, WebFigures};
 
 use super::score::{Penalty, Score};
@@ -54,6 +54,8 @@ pub struct Summary {
     pub acks: Acks,
     /// Share of the requests of `latency_ms` that were never answered.
     pub loss_pct: Shares,
+    /// Far ends beside the servers, by their addresses as they were named.
+    pub beside: BTreeMap<String, Beside>,
     /// Calls, by class.
     pub voip: BTreeMap<String, Calls>,
     /// Page loads.

@@ -35,6 +35,16 @@ impl Latency {
     }
 }
 
+/// Round trips with a far end beside the servers.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub struct Beside {
+    /// The round trips, without the time that the far end says it took itself.
+    pub rtt_ms: Phases,
+    /// Share of the requests that were never answered; null over a connection, which repeats what is lost.
+    pub loss_pct: Shares,
+}
+
 /// Shares in per cent.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]

@@ -1,0 +1,71 @@
+//! The far ends beside the run's servers: read and looked up before anything is measured.
+
+use super::{Args, Usage};
+use far_ends::address::FarEnd;
+use kit::foreign::Found;
+use lab::Network;
+use rrul::streams::{Kind, StreamPlan};
+use schema::rrul::plan::Plan;
+use session::Family;
+use std::net::SocketAddr;
+
+/// Those of `plan`, in its order; in a lab, nodes by their names.
+pub(super) fn find(
+    args: &Args,
+    plan: &Plan,
+    network: Option<&Network>,
+) -> anyhow::Result<Vec<Found>> {
+    let keys = args.keys.keys()?;
+    let wanted = args.family();
+    let found = |text: &String| {
+        let far_end = read(text).map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+        Ok(Found {
+            to: look_up(&far_end, wanted, network)?,
+            far_end,
+            trust: args.trust.trust(),
+            keys: keys.clone(),
+        })
+    };
+    plan.beside.iter().map(found).collect()
+}
+
+fn read(text: &str) -> Result<FarEnd, String> {
+    let far_end = FarEnd::parse(text).ok_or_else(|| {
+        format!("'{text}' has no scheme - write one such as icmp://{text}, see 'isobath far-ends'")
+    })??;
+    if far_end.protocol.tells().loads {
+        return Err(format!(
+            "{text} takes load and echoes nothing - name it as the far end itself"
+        ));
+    }
+    if far_end.protocol.is_reliable() {
+        far_end.origin()?;
+    }
+    Ok(far_end)
+}
+
+fn look_up(
+    far_end: &FarEnd,
+    wanted: Option<Family>,
+    network: Option<&Network>,
+) -> anyhow::Result<SocketAddr> {
+    let port = far_end.protocol.port().unwrap_or(0);
+    if let Some(network) = network {
+        let (name, own_port) = match far_end.host.split_once(':') {
+            Some((name, port)) => (name, port.parse().ok()),
+            None => (&*far_end.host, None),
+        };
+        if let Some(address) = network.address(name, wanted == Some(Family::V6)) {
+            return Ok(SocketAddr::new(address, own_port.unwrap_or(port)));
+        }
+    }
+    Ok(session::resolve(&far_end.host, port, wanted)?[0])
+}
+
+/// Says of their streams by which version of IP they were found.
+pub(super) fn enter_families(streams: &mut [StreamPlan], found: &[Found]) {
+    let beside = streams.iter_mut().filter(|one| one.kind == Kind::Beside);
+    for (stream, found) in beside.zip(found) {
+        stream.family = if found.is_v6() { 6 } else { 4 };
+    }
+}
