@@ -73,6 +73,15 @@ pub struct Stamps {
     pub replied_ns: u64,
 }
 
+impl Stamps {
+    /// How long the far end had the request, of a round trip that took so long. None where that cannot be: a far end that had it longer,
+    /// or replied before it came, does not tell the time.
+    pub fn held(self, round_trip: Duration) -> Option<Duration> {
+        let held = self.replied_ns.checked_sub(self.received_ns)?;
+        Some(Duration::from_nanos(held)).filter(|held| *held <= round_trip)
+    }
+}
+
 /// What a reply says.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reply {

@@ -144,3 +144,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_far_end_has_a_request_no_longer_than_the_round_trip_and_no_time_below_zero() {
+    let held = |received_ns, replied_ns| {
+        let stamps = Stamps {
+            received_ns,
+            replied_ns,
+        };
+        let held = stamps.held(Duration::from_micros(10));
+        held.map(|held| held.as_nanos())
+    };
+    assert_eq!(held(5_000, 7_000), Some(2_000));
+    assert_eq!(held(5_000, 15_000), Some(10_000));
+    assert_eq!(held(5_000, 4_999), None, "before it came");
+    assert_eq!(held(5_000, u64::MAX), None, "longer than the round trip");
+    assert_eq!(held(u64::MAX, 0), None);
+}

@@ -7,8 +7,8 @@ use crate::messages::Sent;
 use crate::methods::{self, Carry};
 use crate::plan::Plan;
 use crate::traffic::Traffic;
-use far_ends::Terms;
 use far_ends::address::Protocol;
+use far_ends::{Stamps, Terms};
 use kit::control::{Broken, Context, DISPLAY, FLUSH};
 use kit::datagrams::Quality;
 use kit::foreign::{Asking, Found, headers};
@@ -164,10 +164,13 @@ impl<'a> Exchanging<'a> {
             tally,
             ..
         } = self;
-        asking.take(|reply, returned| {
+        asking.take(|mut reply, returned| {
             let place = reply.number.checked_sub(*first);
             let request = place.and_then(|place| Some((place, *sent.get(place as usize)?)));
             let Some((place, sent)) = request else { return };
+            // Stamps that cannot be would make a round trip of years, for which the rest would be waited.
+            let is_true = |stamps: &Stamps| stamps.held(returned.since(sent)).is_some();
+            reply.stamps = reply.stamps.filter(is_true);
             // Of copies the first counts.
             if let Entry::Vacant(vacant) = back.entry(place.into()) {
                 tally.count(&reply, context.plan);

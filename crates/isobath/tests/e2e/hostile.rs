@@ -1,5 +1,7 @@
 //! What strangers send to `isobath serve`: it neither answers, nor grows, nor ends.
 
+mod also;
+
 use crate::support::{Machine, eventually, folder, number, run};
 use crate::two_hosts::Server;
 use session::wire::{Flags, Kind, Probe};

@@ -21,6 +21,7 @@ mod fleet;
 mod flent;
 mod help;
 mod hostile;
+mod hostile_far_ends;
 mod interrupted;
 mod iperf3;
 mod iperf3_server;

@@ -146,28 +146,58 @@ fn requests_on_new_connections_wait_as_long_as_the_labs_queues_say() {
     assert!((0.85..1.1).contains(&(ours / by_lab)), "{ours} {by_lab}");
 }
 
+/// Runs nginx with a certificate of its own.
+fn nginx() -> String {
+    let nginx = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../target/tools/nginx/usr/sbin/nginx"
+    );
+    format!(
+        "printf '[req]\\ndistinguished_name=d\\nx509_extensions=x\\nprompt=no\\n[d]\\nCN=far\\n[x]\\nsubjectAltName=DNS:far\\n' >req.cnf; \
+         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -config req.cnf -keyout key.pem -out new.pem 2>/dev/null; \
+         truncate -s 8G large; mv new.pem cert.pem; exec {nginx} -p $PWD -e errors -c nginx.conf"
+    )
+}
+
 /// Its certificate is believed because a file vouches for it.
 #[test]
 fn nginx_is_a_server_of_responsiveness() {
     let Some(_machine) = Machine::shared() else {
         return;
     };
-    let nginx = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../target/tools/nginx/usr/sbin/nginx"
-    );
-    let server = format!(
-        "printf '[req]\\ndistinguished_name=d\\nx509_extensions=x\\nprompt=no\\n[d]\\nCN=far\\n[x]\\nsubjectAltName=DNS:far\\n' >req.cnf; \
-         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -config req.cnf -keyout key.pem -out new.pem 2>/dev/null; \
-         truncate -s 8G large; mv new.pem cert.pem; exec {nginx} -p $PWD -e errors -c nginx.conf"
-    );
-    let run = measured(&server, "--ca cert.pem --ways down");
+    let run = measured(&nginx(), "--ca cert.pem --ways down");
     let summary = &run["summary"];
     let of = |figure: &str| number(summary, &format!("/down/{figure}"));
     assert!((100.0..6_000.0).contains(&of("rpm")), "{summary:#}");
     assert!((1.0..9.0).contains(&of("goodput_mbps")), "{summary:#}");
     assert!(of("self_ms/n") >= 3.0, "{summary:#}");
     assert!(summary["up"].is_null());
+}
+
+#[test]
+fn a_redirect_is_told_with_its_address_and_a_certificate_nobody_vouches_for_is_not_believed() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = folder(&[("small.toml", SMALL_LAB), ("nginx.conf", NGINX)]);
+    let asks = |url: &str, options: &str| {
+        let command = format!("{PROGRAM} rpm {url} {options} -q -o out");
+        let script = once_there(&command, "cannot connect|No such");
+        let ran = in_small_lab(place.path(), &nginx(), &script);
+        assert_eq!(ran.code(), Some(3), "{ran:#?}");
+        // The lab has its say before.
+        ran.stderr.lines().last().unwrap().to_owned()
+    };
+    let line = asks("https://far:4043/moved", "--ca cert.pem");
+    let told = "302 Found, a redirect to 'https://portal.example/login'";
+    assert!(line.contains(told), "{line}");
+    let line = asks("https://far:4043/absent", "--ca cert.pem");
+    assert!(line.contains("404 Not Found"), "{line}");
+    let line = asks("https://far:4043", "");
+    assert!(
+        line.contains("give its authority's certificate by --ca"),
+        "{line}"
+    );
 }
 
 #[test]

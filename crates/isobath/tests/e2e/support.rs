@@ -19,7 +19,7 @@ pub(crate) use tempfile::TempDir;
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_isobath");
 /// Whatever should happen has happened by then, on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 /// Time between two looks at something awaited.
 const LOOK: Duration = Duration::from_millis(20);
 

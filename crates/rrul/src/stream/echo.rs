@@ -1,7 +1,7 @@
 //! Round trips at an even pace with a far end that has agreed to nothing: ICMP echo, or whatever else it answers.
 
 use super::requests::{Requests, slot_after};
-use far_ends::{Reply, Terms};
+use far_ends::Terms;
 use kit::control::Broken;
 use kit::foreign::{Asking, Found};
 use kit::secret::secret;
@@ -133,10 +133,12 @@ impl Line {
                 let rtt = came.since(request.sent);
                 requests.took(rtt);
                 *is_answered = true;
+                // The time that the far end says it took is not the path's.
+                let held = reply.stamps.and_then(|stamps| stamps.held(rtt));
                 each(Echoed {
                     sequence: reply.number,
                     sent: request.sent,
-                    rtt: Some(rtt.saturating_sub(held(&reply, rtt))),
+                    rtt: Some(rtt.saturating_sub(held.unwrap_or_default())),
                 });
             })?;
             if let Some(reason) = self.asking.ended() {
@@ -144,38 +146,5 @@ impl Line {
             }
         }
         Ok(())
-    }
-}
-
-/// How long the far end had the request by its own stamps: that is not the path's. A far end that has it longer than the round trip
-/// lasted does not tell the time.
-fn held(reply: &Reply, rtt: Duration) -> Duration {
-    let held = reply.stamps.map_or(0, |stamps| {
-        stamps.replied_ns.saturating_sub(stamps.received_ns)
-    });
-    let held = Duration::from_nanos(held);
-    if held < rtt { held } else { Duration::ZERO }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use far_ends::Stamps;
-
-    #[test]
-    fn what_the_far_end_took_is_not_the_paths_unless_it_cannot_be() {
-        let after = |replied_ns| {
-            let reply = Reply {
-                stamps: Some(Stamps {
-                    received_ns: 5_000,
-                    replied_ns,
-                }),
-                ..Reply::default()
-            };
-            held(&reply, Duration::from_micros(10)).as_nanos()
-        };
-        assert_eq!((after(7_000), after(4_000)), (2_000, 0));
-        assert_eq!(after(u64::MAX), 0, "longer than the round trip");
-        assert_eq!(held(&Reply::default(), Duration::ZERO), Duration::ZERO);
     }
 }
