@@ -46,11 +46,13 @@ function calls(summary) {
   const both = Object.values(summary.voip ?? {})[0];
   const ways = both ? [both.up, both.down] : [];
   if (!ways.length || ways.some((way) => typeof way.mos_adaptive !== "number")) return [];
+  const jitter = Math.max(...ways.map((way) => way.jitter_ms ?? NaN));
   const [up, down] = ways.map((way) => (typeof way.loss_pct === "number" ? `${number(way.loss_pct)} %` : "not measured"));
   const mos = Math.min(...ways.map((way) => way.mos_adaptive));
   return [
     ["Call quality, loaded", mos.toFixed(1), "MOS, 1 to 4.5, the worse way"],
     ["Packet loss, loaded", `${down}`, `down; ${up} up`],
+    ["Jitter, loaded", ms(Number.isNaN(jitter) ? null : jitter), "99 % of packets, the worse way"],
   ];
 }
 
@@ -65,6 +67,13 @@ function pages({ web }) {
   ];
 }
 
+/** How often in a minute somebody could ask and be answered on a new connection (draft-ietf-ippm-responsiveness). */
+function responsiveness({ rpm }) {
+  if (typeof rpm?.loaded !== "number") return [];
+  const idle = typeof rpm.idle === "number" ? `; ${Math.round(rpm.idle)} idle` : "";
+  return [["Responsiveness, loaded", `${Math.round(rpm.loaded)}`, `round trips a minute (RPM)${idle}`]];
+}
+
 function tiles(summary) {
   const of = summary.latency_ms, rates = summary.throughput_mbps;
   const loaded = of.loaded ? `95 % within ${ms(of.loaded.p95)}` : "";
@@ -74,6 +83,7 @@ function tiles(summary) {
     ["Upload", mbps(rates.up), ""],
     ["Round trip, idle", ms(of.idle?.p50), of.idle ? `95 % within ${ms(of.idle.p95)}` : ""],
     ["Round trip, loaded", ms(of.loaded?.p50), loaded],
+    ...responsiveness(summary),
     ...pages(summary),
     ...calls(summary),
     ...(total === null || total === undefined ? [] : [["Score", `${Math.round(total)}`, "of 100"]]),

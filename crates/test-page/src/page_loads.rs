@@ -7,7 +7,7 @@ use bytes::Bytes;
 use kit::stream::nanos;
 use rrul::summary::CUT_OFF;
 use rrul::tables::Tables;
-use schema::tables::{PageLoad, PageObject};
+use schema::tables::{HttpsProbe, PageLoad, PageObject};
 use serde::Deserialize;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -133,6 +133,10 @@ pub(crate) fn enter(loads: &[Load], stream: u16, host: &str, tables: &mut Tables
             page: model.name().to_owned(),
             ..row
         });
+        let probes = load.objects.iter().filter_map(|object| object.probe(start));
+        tables
+            .https
+            .extend(probes.map(|probe| HttpsProbe { stream, ..probe }));
         tables
             .objects
             .extend(load.objects.iter().map(|object| PageObject {
@@ -188,6 +192,21 @@ impl Object {
         let phases = [self.blocked, self.dns, self.connect, self.tls];
         let answer = [self.wait, self.receive, self.total, Some(self.found)];
         phases.into_iter().chain(answer).flatten()
+    }
+
+    /// The first request of a new connection, as of responsiveness: its handshakes, and the request until the answer begins, without the
+    /// time for which the server is to think. None of other requests.
+    fn probe(&self, start: u64) -> Option<HttpsProbe> {
+        let connect = self.connect?;
+        let delay = SERVED.files.get(usize::from(self.number))?.delay;
+        let begun = self.found + self.blocked.unwrap_or(0.0) + self.dns.unwrap_or(0.0);
+        Some(HttpsProbe {
+            t_ns: start + ns(begun),
+            connect_ns: Some(ns(connect)),
+            tls_ns: self.tls.map(ns),
+            http_ns: self.wait.map(|wait| ns(wait - delay.as_secs_f64() * 1e3)),
+            ..HttpsProbe::default()
+        })
     }
 
     fn row(&self, start: u64) -> PageObject {

@@ -127,9 +127,12 @@ impl View<'_> {
         }
         let own = self.own_round_trips();
         let loaded = self.responsiveness(&self.loaded, &own);
+        // A browser has such connections only while it loads pages.
+        let idle = self.responsiveness(&self.idle, &[]);
+        let idle = idle.or_else(|| self.responsiveness(&self.web_idle, &[]));
         let [tcp_ms, tls_ms, http_ms] = loaded.map_or([None; 3], |(means, _)| means);
         Some(Rpm {
-            idle: self.responsiveness(&self.idle, &[]).map(|(_, rpm)| rpm),
+            idle: idle.map(|(_, rpm)| rpm),
             loaded: loaded.map(|(_, rpm)| rpm),
             tcp_ms,
             tls_ms,
