@@ -75,7 +75,12 @@ fn data(mut octets: &[u8]) {
         let bursts: Vec<_> = bursts.take(300).collect();
         assert!(bursts.len() < 300, "a burst each 100 us, of 10 ms");
         assert!(bursts.iter().all(|burst| burst.datagrams <= 100));
-        if let Some(feedback) = receiver.feedback(now, SendingRate::default(), false) {
+        if let Some(feedback) = receiver.feedback(
+            now,
+            Instant::from_nanos(now.mono_ns),
+            SendingRate::default(),
+            false,
+        ) {
             let told = Status::parse(&feedback.status.emit());
             assert_eq!(told, Some(feedback.status));
         }

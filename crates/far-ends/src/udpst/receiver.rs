@@ -243,13 +243,20 @@ impl Receiver {
         }
     }
 
-    /// Ends the trial; none while nothing has come at all. A server has its sender send at `rate` from now on.
-    pub fn feedback(&mut self, now: Moment, rate: SendingRate, is_stop: bool) -> Option<Feedback> {
+    /// Ends the trial at `seen`, until when all that came has been handled: a host that is kept from looking has the rest in the next
+    /// one, with the time in which it came. None while nothing has come at all. A server has its sender send at `rate` from now on.
+    pub fn feedback(
+        &mut self,
+        now: Moment,
+        seen: Instant,
+        rate: SendingRate,
+        is_stop: bool,
+    ) -> Option<Feedback> {
         if self.highest == 0 {
             return None;
         }
         let mono = Instant::from_nanos(now.mono_ns);
-        let trial = self.trial.end(mono);
+        let trial = self.trial.end(seen);
         self.number += 1;
         let status = Status {
             is_stop,
@@ -273,7 +280,7 @@ impl Receiver {
             status,
             trial,
             least_rtt: self.least_rtt,
-            sub_interval: self.end_sub_interval(mono),
+            sub_interval: self.end_sub_interval(seen),
         })
     }
 
@@ -342,20 +349,46 @@ mod tests {
         }
     }
 
+    impl Receiver {
+        /// All that came until `now` has been handled.
+        fn told(&mut self, now: Moment) -> Option<Feedback> {
+            let seen = Instant::from_nanos(now.mono_ns);
+            self.feedback(now, seen, SendingRate::default(), false)
+        }
+    }
+
+    #[test]
+    fn a_host_that_looks_late_counts_no_more_in_a_time_than_came_in_it() {
+        let mut receiver = receiver();
+        receiver.handle(&load(1, 0), at(10));
+        receiver.told(at(50)).unwrap();
+        // It looked at 100 ms for the last time, and comes to its feedback at 180.
+        receiver.handle(&load(2, 50), at(60));
+        let seen = Instant::from_nanos(100 * MS);
+        let told = |receiver: &mut Receiver, now, seen| {
+            let feedback = receiver.feedback(at(now), seen, SendingRate::default(), false);
+            let Status {
+                lasted_us,
+                datagrams,
+                ..
+            } = feedback.unwrap().status;
+            (lasted_us, datagrams)
+        };
+        assert_eq!(told(&mut receiver, 180, seen), (50_000, 1));
+        receiver.handle(&load(3, 110), at(120));
+        receiver.handle(&load(4, 160), at(170));
+        let seen = Instant::from_nanos(200 * MS);
+        assert_eq!(told(&mut receiver, 200, seen), (100_000, 2));
+    }
+
     #[test]
     fn losses_late_ones_and_doubles_are_told_apart() {
         let mut receiver = receiver();
-        assert!(
-            receiver
-                .feedback(at(0), SendingRate::default(), false)
-                .is_none()
-        );
+        assert!(receiver.told(at(0)).is_none());
         for number in [1, 2, 5, 4, 5, 9] {
             receiver.handle(&load(number, 10), at(20));
         }
-        let feedback = receiver
-            .feedback(at(50), SendingRate::default(), false)
-            .unwrap();
+        let feedback = receiver.told(at(50)).unwrap();
         let expected = Errors {
             // 3, 6, 7 and 8.
             lost: 4,
@@ -368,9 +401,7 @@ mod tests {
             (6, 6 * 1_222)
         );
         assert_eq!(feedback.status.lasted_us, 50_000);
-        let next = receiver
-            .feedback(at(100), SendingRate::default(), false)
-            .unwrap();
+        let next = receiver.told(at(100)).unwrap();
         assert_eq!(
             (next.status.errors, next.status.number),
             (Errors::default(), 2)
@@ -383,9 +414,7 @@ mod tests {
         for (number, sent, came) in [(1, 0, 20), (2, 10, 35), (3, 20, 38), (4, 30, 60)] {
             receiver.handle(&load(number, sent), at(came));
         }
-        let feedback = receiver
-            .feedback(at(100), SendingRate::default(), false)
-            .unwrap();
+        let feedback = receiver.told(at(100)).unwrap();
         let delay = feedback.status.delay;
         // 25, 18 and 30 ms, where the least was 20 and then 18.
         assert_eq!(
@@ -399,9 +428,7 @@ mod tests {
     fn a_round_trip_is_from_feedback_to_its_first_answer_less_the_wait_there() {
         let mut receiver = receiver();
         receiver.handle(&load(1, 0), at(20));
-        let first = receiver
-            .feedback(at(50), SendingRate::default(), false)
-            .unwrap();
+        let first = receiver.told(at(50)).unwrap();
         assert_eq!(
             (first.status.least_rtt_ms, first.status.rtt_variation_ms),
             (None, None)
@@ -413,9 +440,7 @@ mod tests {
         };
         receiver.handle(&answer(2, 5), at(85));
         receiver.handle(&answer(3, 9), at(99));
-        let second = receiver
-            .feedback(at(100), SendingRate::default(), false)
-            .unwrap();
+        let second = receiver.told(at(100)).unwrap();
         assert_eq!(
             (second.status.least_rtt_ms, second.status.rtt_variation_ms),
             (Some(30), Some(0))
@@ -425,9 +450,7 @@ mod tests {
             ..load(4, 120)
         };
         receiver.handle(&later, at(150));
-        let third = receiver
-            .feedback(at(150), SendingRate::default(), false)
-            .unwrap();
+        let third = receiver.told(at(150)).unwrap();
         assert_eq!(third.status.rtt_variation_ms, Some(20));
         assert_eq!(third.trial.rtt.latest, Duration::from_millis(20));
     }
@@ -441,9 +464,7 @@ mod tests {
                 &load(u32::try_from(trial).unwrap(), trial * 50),
                 at(trial * 50),
             );
-            let feedback = receiver
-                .feedback(at(trial * 50), SendingRate::default(), false)
-                .unwrap();
+            let feedback = receiver.told(at(trial * 50)).unwrap();
             ended.extend(
                 feedback
                     .sub_interval

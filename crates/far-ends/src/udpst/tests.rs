@@ -232,7 +232,8 @@ fn test(algorithm: Algorithm, mbps: f64) -> (Vec<f64>, Option<Duration>) {
             receiver.handle(&load, moment(at));
         }
         if number % 100 == 0
-            && let Some(told) = receiver.feedback(moment(now), SendingRate::default(), false)
+            && let Some(told) =
+                receiver.feedback(moment(now), instant(now), SendingRate::default(), false)
         {
             capacities.extend(told.sub_interval.map(|arrived| {
                 let octets = arrived.bytes + 28 * u64::from(arrived.datagrams);
@@ -349,7 +350,7 @@ proptest! {
         let mut sender = Sender::new(SendingRate::default(), false, start, 1);
         if let Some(load) = Load::parse(&pdu) {
             receiver.handle(&load, now);
-            receiver.feedback(now, SendingRate::default(), false);
+            receiver.feedback(now, Instant::from_nanos(now.mono_ns), SendingRate::default(), false);
             let mut again = Vec::new();
             load.emit(&mut again);
             prop_assert_eq!(Load::parse(&again), Some(load));

@@ -1,6 +1,6 @@
 //! The load that arrives.
 
-use super::{Clocks, End, Ended, RECEIVES};
+use super::{Clocks, End, Ended, RECEIVES, mono};
 use far_ends::udpst::Feedback;
 use far_ends::udpst::{Load, Receiver, SendingRate, Terms};
 use std::time::Duration;
@@ -29,12 +29,13 @@ pub fn receive(
         clocks: Clocks::new(),
         receiver: Receiver::new(trial, sub_interval, begun),
         batch: RecvBatch::new(BATCH, LONGEST),
+        seen: begun,
     };
     let mut next = begun + trial;
     let ended = loop {
-        let has_come = end.wait(next)?;
+        end.wait(next)?;
         // What came before a trial's end is of that trial, however late this host looks.
-        let is_stop = has_come && receiving.take()?;
+        let is_stop = receiving.take()?;
         let now = clock::now();
         if is_stop {
             break Ended::Stopped;
@@ -71,6 +72,8 @@ struct Receiving<'a> {
     clocks: Clocks,
     receiver: Receiver,
     batch: RecvBatch,
+    /// Until when all that came has been taken.
+    seen: Instant,
 }
 
 impl Receiving<'_> {
@@ -78,7 +81,9 @@ impl Receiving<'_> {
     fn take(&mut self) -> Result<bool, Error> {
         let mut is_stop = false;
         for _ in 0..RECEIVES {
+            let asked = clock::now();
             if self.end.socket.recv(&mut self.batch)? == 0 {
+                self.seen = self.seen.max(asked);
                 break;
             }
             for datagram in self.batch.iter() {
@@ -89,10 +94,11 @@ impl Receiving<'_> {
                     continue;
                 };
                 is_stop |= load.is_stop;
+                let came = self.clocks.at(datagram.wall_ns);
+                self.seen = self.seen.max(mono(came));
                 // One that says that it is longer than it is counts for nothing.
                 if !load.is_stop && usize::from(load.payload) == datagram.length {
-                    self.receiver
-                        .handle(&load, self.clocks.at(datagram.wall_ns));
+                    self.receiver.handle(&load, came);
                 }
             }
         }
@@ -101,6 +107,7 @@ impl Receiving<'_> {
 
     fn feedback(&mut self, is_over: bool) -> Option<Feedback> {
         let now = self.clocks.now();
-        self.receiver.feedback(now, SendingRate::default(), is_over)
+        let rate = SendingRate::default();
+        self.receiver.feedback(now, self.seen, rate, is_over)
     }
 }
