@@ -39,8 +39,10 @@ impl Target {
     ) -> anyhow::Result<Self> {
         let (origin, path) = Origin::of(url).map_err(|what| anyhow::anyhow!(what))?;
         let path = if path == "/" { WELL_KNOWN } else { &path };
-        let address = resolve(&origin, &origin.host, family)?;
-        let failed = |reason: String| anyhow::anyhow!("{url}: {reason}");
+        let addresses = session::resolve(&origin.host, origin.port, family)?;
+        let address = addresses[0];
+        let other = session::other_version(&addresses);
+        let failed = |reason: String| anyhow::anyhow!("{url}: {reason}{other}");
         let dialer = Dialer::new(address, origin.clone(), trust, http).map_err(failed)?;
         let asked = async { dialer.open().await?.link.fetch(path, LONGEST).await };
         let asked = tokio::time::timeout(PATIENCE, asked).await;

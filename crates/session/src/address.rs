@@ -34,6 +34,20 @@ pub fn resolve(host: &str, usual: u16, family: Option<Family>) -> Result<Vec<Soc
     Target::parse(host, usual)?.resolve(family)
 }
 
+/// Which option takes the other version of IP, where the host that `addresses` were found for has one of it, too, as what is added to an
+/// error: its program may listen only there. Else empty.
+pub fn other_version(addresses: &[SocketAddr]) -> &'static str {
+    let Some(is_v4) = addresses.first().map(SocketAddr::is_ipv4) else {
+        return "";
+    };
+    let has_other = addresses.iter().any(|other| other.is_ipv4() != is_v4);
+    match (has_other, is_v4) {
+        (false, _) => "",
+        (true, true) => " (it has an IPv6 address, too: try -6)",
+        (true, false) => " (it has an IPv4 address, too: try -4)",
+    }
+}
+
 /// A host and a port, as typed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Target {
@@ -126,6 +140,15 @@ fn number(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_other_version_of_ip_is_named_where_there_is_one() {
+        let [v4, v6] = ["192.0.2.1:9", "[2001:db8::1]:9"].map(|text| text.parse().unwrap());
+        assert_eq!(other_version(&[]), "");
+        assert_eq!(other_version(&[v4, v4]), "");
+        assert!(other_version(&[v4, v6]).contains("try -6"));
+        assert!(other_version(&[v6, v4]).contains("try -4"));
+    }
 
     #[test]
     fn every_accepted_form_is_read_and_shown_with_its_port() {

@@ -110,11 +110,13 @@ impl<'a> Exchanging<'a> {
 
     /// Carries the plan out.
     pub(super) fn find(&mut self) -> Result<Finding, Broken> {
-        let finding = methods::find(self.context.plan, self)?;
-        if self.tally.replies == 0 && !self.context.is_interrupted() {
-            return Ok(Finding::none(self.asking.silence()));
+        let found = methods::find(self.context.plan, self);
+        // A far end that answers nothing is found out about, not lost.
+        let is_silent = self.tally.replies == 0 && !self.is_over();
+        match found {
+            Ok(_) | Err(Broken::Far(_)) if is_silent => Ok(Finding::none(self.asking.silence())),
+            found => Ok(self.told(found?)),
         }
-        Ok(self.told(finding))
     }
 
     /// The finding with what this far end has told, and without what it has not.
@@ -291,10 +293,14 @@ impl Carry for Exchanging<'_> {
         };
         self.enter(train, &passage, sent)?;
         self.show();
-        match self.asking.ended() {
-            Some(reason) => Err(Broken::Far(reason.to_owned())),
-            None => Ok(passage),
+        if let Some(reason) = self.asking.ended() {
+            return Err(Broken::Far(reason.to_owned()));
         }
+        // Who answers none of a whole train answers none of the next.
+        if self.tally.replies == 0 && !self.is_over() {
+            return Err(Broken::Far(self.asking.silence()));
+        }
+        Ok(passage)
     }
 
     fn least_interval(&self) -> Duration {

@@ -81,18 +81,19 @@ impl Args {
         Ok(plan)
     }
 
-    /// The server's address.
-    fn server(&self) -> anyhow::Result<SocketAddr> {
+    /// The server's addresses, the one to take first.
+    fn server(&self) -> anyhow::Result<Vec<SocketAddr>> {
         let host = self.host.strip_prefix("udpst://").unwrap_or(&self.host);
         let host = host.strip_suffix('/').unwrap_or(host);
-        Ok(session::resolve(host, PORT, self.version.family())?[0])
+        Ok(session::resolve(host, PORT, self.version.family())?)
     }
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let plan = args.plan()?;
     let interrupt = process::interrupt_flag()?;
-    let server = args.server()?;
+    let addresses = args.server()?;
+    let server = addresses[0];
     let mut run = args.output.begun("udpst", &plan)?;
     let family = if server.ip().to_canonical().is_ipv6() {
         6
@@ -101,7 +102,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     };
     run.path = path_info(&[server], vec![family], None);
     run.hosts = vec![kit::host::facts("client")];
-    let granted = Granted::ask(&plan, server, args.udpst_key.as_ref(), &interrupt)?;
+    let granted = Granted::ask(&plan, server, args.udpst_key.as_ref(), &interrupt);
+    let granted = granted
+        .map_err(|error| anyhow::anyhow!("{error}{}", session::other_version(&addresses)))?;
     let mut opened = args.output.open(&plan.server, &run)?;
     let bar = kit::bar::bar("{prefix:5} {spinner} {msg}", None, args.output.quiet);
     let context = Context {

@@ -40,6 +40,7 @@ pub fn headers(protocol: Protocol, is_v6: bool) -> u32 {
 pub struct Asking {
     protocol: Protocol,
     to: SocketAddr,
+    other: &'static str,
     /// Only what is signed is an answer.
     keys: Keys,
     class: TrafficClass,
@@ -64,9 +65,13 @@ impl Asking {
         let mut asking = Self {
             protocol,
             to: found.to,
+            other: found.other,
             keys: found.keys.clone(),
             class: terms.class,
-            line: Line::open(found, &terms, is_wanted)?,
+            line: Line::open(found, &terms, is_wanted).map_err(|broken| match broken {
+                Broken::Far(reason) => Broken::Far(format!("{reason}{}", found.other)),
+                broken => broken,
+            })?,
             exchange: protocol
                 .exchange(terms, found.is_v6(), &found.keys)
                 .ok_or_else(|| Broken::Far("it answers no requests".to_owned()))?,
@@ -181,9 +186,9 @@ impl Asking {
 
     /// In one line, why nobody answers.
     pub fn silence(&self) -> String {
-        let (name, to) = (self.protocol.name(), self.to);
+        let (name, to, other) = (self.protocol.name(), self.to, self.other);
         if let Some(error) = &self.complaint {
-            return format!("nobody answers {name} at {to}: {error}");
+            return format!("nobody answers {name} at {to}: {error}{other}");
         }
         if self.protocol == Protocol::Twamp {
             return format!(
@@ -201,7 +206,7 @@ impl Asking {
             _ => "",
         };
         format!(
-            "nobody answers {name} at {to} - is the server running{mode}, and does a firewall let it through?"
+            "nobody answers {name} at {to} - is the server running{mode}, and does a firewall let it through?{other}"
         )
     }
 }

@@ -25,6 +25,8 @@ pub struct Found {
     pub far_end: FarEnd,
     /// Its address.
     pub to: SocketAddr,
+    /// What is said of its other addresses where nobody answers at this one ([`session::other_version`]).
+    pub other: &'static str,
     /// Whose certificates are believed, where it has one.
     pub trust: Trust,
     /// What is shared with a far end that wants packets signed.

@@ -29,6 +29,7 @@ pub(crate) fn echoes(
             path: String::new(),
         },
         to: peer,
+        other: "",
         trust: Trust::System,
         keys: Keys::default(),
     };

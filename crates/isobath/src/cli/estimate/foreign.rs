@@ -27,8 +27,8 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
     }
     let keys = args.keys.keys()?;
     let port = protocol.port().unwrap_or(0);
-    let found = session::resolve(&far_end.host, port, args.towards.reach.family())?;
-    let to = found[0];
+    let addresses = session::resolve(&far_end.host, port, args.towards.reach.family())?;
+    let to = addresses[0];
     let interrupt = process::interrupt_flag()?;
     let mut run = begun(args, &plan)?;
     run.plan["far_end"] = json!(args.towards.host);
@@ -50,6 +50,7 @@ pub(super) fn run(args: &Args, far_end: &FarEnd) -> anyhow::Result<u8> {
     let found = Found {
         far_end: far_end.clone(),
         to,
+        other: session::other_version(&addresses),
         trust: args.trust.trust(),
         keys,
     };

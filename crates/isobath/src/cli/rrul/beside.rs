@@ -19,9 +19,11 @@ pub(super) fn find(
     let wanted = args.family();
     let found = |text: &String| {
         let far_end = read(text).map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
+        let addresses = look_up(&far_end, wanted, network)?;
         Ok(Found {
-            to: look_up(&far_end, wanted, network)?,
             far_end,
+            to: addresses[0],
+            other: session::other_version(&addresses),
             trust: args.trust.trust(),
             keys: keys.clone(),
         })
@@ -44,11 +46,12 @@ fn read(text: &str) -> Result<FarEnd, String> {
     Ok(far_end)
 }
 
+/// Its addresses, the one to take first.
 fn look_up(
     far_end: &FarEnd,
     wanted: Option<Family>,
     network: Option<&Network>,
-) -> anyhow::Result<SocketAddr> {
+) -> anyhow::Result<Vec<SocketAddr>> {
     let port = far_end.protocol.port().unwrap_or(0);
     if let Some(network) = network {
         let (name, own_port) = match far_end.host.split_once(':') {
@@ -56,10 +59,10 @@ fn look_up(
             None => (&*far_end.host, None),
         };
         if let Some(address) = network.address(name, wanted == Some(Family::V6)) {
-            return Ok(SocketAddr::new(address, own_port.unwrap_or(port)));
+            return Ok(vec![SocketAddr::new(address, own_port.unwrap_or(port))]);
         }
     }
-    Ok(session::resolve(&far_end.host, port, wanted)?[0])
+    Ok(session::resolve(&far_end.host, port, wanted)?)
 }
 
 /// Says of their streams by which version of IP they were found.

@@ -18,7 +18,9 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     check(args, protocol)?;
     let wanted = args.family();
     let port = protocol.port().unwrap_or_default();
-    let to = session::resolve(&far_end.host, port, wanted)?[0];
+    let addresses = session::resolve(&far_end.host, port, wanted)?;
+    let to = addresses[0];
+    let elsewhere = |error| anyhow::anyhow!("{error}{}", session::other_version(&addresses));
     let notes = foreign::fit(&mut plan, protocol, foreign::can_echo(to))
         .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
     check_ecn(&plan)?;
@@ -39,8 +41,8 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
         Protocol::Ndt7 if plan.load.is_empty() => None,
         Protocol::Ndt7 => {
             let abort = || interrupt.load(Ordering::Relaxed);
-            let reached = Ndt7::reach(to, &far_end.host, &args.trust.trust(), &abort)?;
-            Some(Server::Ndt7(reached))
+            let reached = Ndt7::reach(to, &far_end.host, &args.trust.trust(), &abort);
+            Some(Server::Ndt7(reached.map_err(elsewhere)?))
         }
         _ => Claim::make(to, &plan, &streams)?.map(|claim| Server::Iperf3(Box::new(claim))),
     };
