@@ -52,7 +52,7 @@ function calls(summary) {
   return [
     ["Call quality, loaded", mos.toFixed(1), "MOS, 1 to 4.5, the worse way"],
     ["Packet loss, loaded", `${down}`, `down; ${up} up`],
-    ["Jitter, loaded", ms(Number.isNaN(jitter) ? null : jitter), "99 % of packets, the worse way"],
+    ["Jitter, loaded", ms(Number.isNaN(jitter) ? null : jitter), "99 % of packets within, the worse way"],
   ];
 }
 
