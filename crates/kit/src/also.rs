@@ -198,6 +198,8 @@ pub struct Common<'a> {
     pub keys: &'a [SharedKey],
     /// What clients share with us whose packets are to be signed.
     pub shared: &'a Keys,
+    /// Whether STAMP's reflector repeats the sender's numbers instead of counting.
+    pub is_stateless: bool,
     /// Where records of browsers go.
     pub records: &'a Path,
     /// Who has the page.
@@ -244,7 +246,11 @@ impl Other {
         let server = match also.protocol {
             Protocol::Stamp => {
                 let key = common.shared.stamp.clone();
-                datagrams(Box::new(stamp::Reflector::new(MOST_SESSIONS, key)))?
+                datagrams(Box::new(if common.is_stateless {
+                    stamp::Reflector::stateless(key)
+                } else {
+                    stamp::Reflector::new(MOST_SESSIONS, key)
+                }))?
             }
             Protocol::Irtt => {
                 let key = common.shared.irtt.clone();

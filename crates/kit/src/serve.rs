@@ -51,6 +51,9 @@ pub struct Args {
         hide_env_values = true
     )]
     stamp_key: Option<String>,
+    /// For --also stamp: repeat the sender's sequence numbers instead of counting (a stateless reflector); losses have no direction then.
+    #[arg(long, requires = "also")]
+    stamp_stateless: bool,
     /// Key shared with IRTT clients (their --hmac), for --also irtt: answer signed packets only; text, or hex: and hexadecimal digits.
     #[arg(
         long,
@@ -170,6 +173,7 @@ pub fn run(args: &Args, register: &'static Register) -> anyhow::Result<u8> {
         credentials: credentials.as_ref(),
         keys: &args.udpst_key,
         shared: &shared,
+        is_stateless: args.stamp_stateless,
         records: &args.records,
         register,
         log: &log,

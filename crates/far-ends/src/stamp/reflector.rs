@@ -18,18 +18,28 @@ pub struct Session {
     pub id: u16,
 }
 
-/// A stateful Session-Reflector (RFC 8762 section 4.3), which numbers what it reflects of each session.
+/// A Session-Reflector (RFC 8762 section 4): a stateful one numbers what it reflects of each session, a stateless one repeats the
+/// number of the request.
 #[derive(Debug)]
 pub struct Reflector {
     counts: BTreeMap<Session, u32>,
     /// The sessions, the one that began first in front.
     order: VecDeque<Session>,
+    /// How many sessions are numbered; none by a stateless one.
     most: usize,
     key: Option<Key>,
 }
 
 impl Reflector {
-    /// One that numbers up to `most` sessions, and forgets the eldest for a new one. With a key it answers what is signed, and nothing else.
+    /// A stateless one. With a key it answers what is signed, and nothing else.
+    pub fn stateless(key: Option<Key>) -> Self {
+        Self {
+            most: 0,
+            ..Self::new(1, key)
+        }
+    }
+
+    /// A stateful one: it numbers up to `most` sessions, and forgets the eldest for a new one. With a key it answers what is signed, and nothing else.
     pub fn new(most: usize, key: Option<Key>) -> Self {
         Self {
             counts: BTreeMap::new(),
@@ -67,10 +77,14 @@ impl Responder for Reflector {
         }
         let id = field(packet, at.id).unwrap_or_default();
         let number = field(packet, 0).unwrap_or_default();
-        let sequence = self.number(Session {
+        let session = Session {
             peer: request.peer,
             id: u16::from_be_bytes(id),
-        });
+        };
+        let sequence = match self.most {
+            0 => u32::from_be_bytes(number),
+            _ => self.number(session),
+        };
         out.clear();
         out.resize(at.len, 0);
         put_reply(out, at, sequence, request);

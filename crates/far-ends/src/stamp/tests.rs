@@ -91,6 +91,21 @@ fn a_reflector_tells_times_class_and_count() {
 }
 
 #[test]
+fn a_stateless_reflector_repeats_the_number_of_each_request() {
+    let mut sender = Sender::new(terms(100), None);
+    let mut reflector = Reflector::stateless(None);
+    let mut request = Vec::new();
+    for number in [0, 2, 7] {
+        sender.request(number, SENT, &mut request);
+        let reply = reflect(&mut reflector, &request, 9, TrafficClass::default()).unwrap();
+        assert_eq!(reply[..4], request[..4]);
+        let told = sender.handle(&reply, number).unwrap();
+        assert_eq!((told.number, told.arrived), (number, None));
+        assert!(told.stamps.is_some());
+    }
+}
+
+#[test]
 fn a_reflector_that_repeats_our_number_does_not_count() {
     let mut sender = Sender::new(terms(44), None);
     let mut request = Vec::new();

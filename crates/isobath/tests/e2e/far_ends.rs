@@ -122,6 +122,12 @@ fn our_reflector_tells_delays_marks_and_losses_of_each_way() {
     );
     assert_eq!(summary["details"]["far_end"]["remarked"], 0, "{summary:#}");
     assert_eq!(summary["details"]["far_end"]["time_stamps"], true);
+    // One that keeps no count says nothing of the way of a loss, and its sender finds out.
+    let stateless = format!("{server} --stamp-stateless");
+    let summary = estimate(place.path(), "up.toml", &stateless, "loss", address);
+    let far_end = &summary["details"]["far_end"];
+    assert!(far_end["lost_there"].is_null(), "{summary:#}");
+    assert_eq!(far_end["time_stamps"], true, "{summary:#}");
 }
 
 #[test]
