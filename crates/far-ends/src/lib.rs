@@ -74,11 +74,22 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    /// How long the far end had the request, of a round trip that took so long. None where that cannot be: a far end that had it longer,
-    /// or replied before it came, does not tell the time.
+    /// How long the far end had the request, of a round trip that took so long. None where that cannot be: a far end that had it longer
+    /// does not tell the time. One that replied a little before it came has two clocks, and had it for no time.
     pub fn held(self, round_trip: Duration) -> Option<Duration> {
-        let held = self.replied_ns.checked_sub(self.received_ns)?;
-        Some(Duration::from_nanos(held)).filter(|held| *held <= round_trip)
+        let held = Duration::from_nanos(self.replied_ns.abs_diff(self.received_ns));
+        let is_after = self.replied_ns >= self.received_ns;
+        (held <= round_trip).then_some(if is_after { held } else { Duration::ZERO })
+    }
+
+    /// Whether both are within some decades of `wall_ns`, a time of ours.
+    pub const fn is_of_our_time(self, wall_ns: u64) -> bool {
+        const DECADES: u64 = 1 << 61;
+        let (received, replied) = (
+            self.received_ns.abs_diff(wall_ns),
+            self.replied_ns.abs_diff(wall_ns),
+        );
+        received < DECADES && replied < DECADES
     }
 }
 

@@ -157,7 +157,17 @@ fn a_far_end_has_a_request_no_longer_than_the_round_trip_and_no_time_below_zero(
     };
     assert_eq!(held(5_000, 7_000), Some(2_000));
     assert_eq!(held(5_000, 15_000), Some(10_000));
-    assert_eq!(held(5_000, 4_999), None, "before it came");
+    assert_eq!(held(5_000, 4_999), Some(0), "by two clocks");
+    assert_eq!(held(5_000_000, 5_000), None, "long before it came");
     assert_eq!(held(5_000, u64::MAX), None, "longer than the round trip");
     assert_eq!(held(u64::MAX, 0), None);
+    let of_our_time = |received_ns| {
+        let stamps = Stamps {
+            received_ns,
+            replied_ns: received_ns,
+        };
+        stamps.is_of_our_time(1_795_000_000_000_000_000)
+    };
+    // A clock that was never set, and one of centuries ahead.
+    assert_eq!([0, u64::MAX].map(of_our_time), [true, false]);
 }

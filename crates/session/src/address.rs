@@ -48,6 +48,21 @@ pub fn other_version(addresses: &[SocketAddr]) -> &'static str {
     }
 }
 
+/// `reason`, and what [`other_version`] says where the reason is that nobody was found.
+pub fn or_other(reason: String, other: &str) -> String {
+    let absences = [
+        "cannot connect",
+        "nobody answers",
+        "not answer",
+        "no ndt7 server",
+    ];
+    if absences.iter().any(|absence| reason.contains(absence)) {
+        reason + other
+    } else {
+        reason
+    }
+}
+
 /// A host and a port, as typed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Target {
@@ -148,6 +163,9 @@ mod tests {
         assert_eq!(other_version(&[v4, v4]), "");
         assert!(other_version(&[v4, v6]).contains("try -6"));
         assert!(other_version(&[v6, v4]).contains("try -4"));
+        let told = |reason: &str| or_other(reason.to_owned(), " (elsewhere)");
+        assert_eq!(told("nobody answers"), "nobody answers (elsewhere)");
+        assert_eq!(told("404 Not Found"), "404 Not Found");
     }
 
     #[test]

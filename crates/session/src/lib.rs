@@ -51,7 +51,7 @@ mod tls;
 mod window;
 pub mod wire;
 
-pub use address::{DEFAULT_PORT, Family, other_version, resolve};
+pub use address::{DEFAULT_PORT, Family, or_other, other_version, resolve};
 pub use client::{Client, Dialer, OpenStream, connect};
 pub use control::Control;
 pub use error::Error;

@@ -32,6 +32,8 @@ const TOLERANCE: Duration = Duration::from_micros(5);
 const GUARD: Duration = Duration::from_millis(1);
 /// How long is waited before an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(5);
+/// A far end that has answered none of so many requests is not there.
+const ENOUGH: u32 = 10;
 
 /// A run at work.
 pub(super) struct Exchanging<'a> {
@@ -47,6 +49,8 @@ pub(super) struct Exchanging<'a> {
     /// When each request of the train left; its first has this number.
     sent: Vec<Instant>,
     first: u32,
+    /// Requests of all trains.
+    asked: u32,
     back: BTreeMap<u64, Arrival>,
     tally: Tally,
     shown: Instant,
@@ -84,6 +88,7 @@ impl<'a> Exchanging<'a> {
             origin: (origin, clock::stamp().wall_at(origin)),
             sent: Vec::new(),
             first: 0,
+            asked: 0,
             back: BTreeMap::new(),
             tally: Tally::default(),
             shown: origin,
@@ -151,6 +156,7 @@ impl<'a> Exchanging<'a> {
         // One that finds no room is as good as lost.
         let sent = self.asking.ask(number)?.unwrap_or_else(clock::now);
         self.sent.push(sent);
+        self.asked = self.asked.saturating_add(1);
         Ok(sent)
     }
 
@@ -166,13 +172,18 @@ impl<'a> Exchanging<'a> {
             tally,
             ..
         } = self;
-        asking.take(|mut reply, returned| {
+        asking.take(|reply, returned| {
             let place = reply.number.checked_sub(*first);
             let request = place.and_then(|place| Some((place, *sent.get(place as usize)?)));
             let Some((place, sent)) = request else { return };
             // Stamps that cannot be would make a round trip of years, for which the rest would be waited.
-            let is_true = |stamps: &Stamps| stamps.held(returned.since(sent)).is_some();
-            reply.stamps = reply.stamps.filter(is_true);
+            let is_true = |stamps: Stamps| {
+                let is_held = stamps.held(returned.since(sent)).is_some();
+                is_held && stamps.is_of_our_time(origin.1)
+            };
+            if !reply.stamps.is_none_or(is_true) {
+                return;
+            }
             // Of copies the first counts.
             if let Entry::Vacant(vacant) = back.entry(place.into()) {
                 tally.count(&reply, context.plan);
@@ -296,8 +307,8 @@ impl Carry for Exchanging<'_> {
         if let Some(reason) = self.asking.ended() {
             return Err(Broken::Far(reason.to_owned()));
         }
-        // Who answers none of a whole train answers none of the next.
-        if self.tally.replies == 0 && !self.is_over() {
+        // Who answers none of so many will answer none of the rest.
+        if self.tally.replies == 0 && self.asked >= ENOUGH && !self.is_over() {
             return Err(Broken::Far(self.asking.silence()));
         }
         Ok(passage)

@@ -103,8 +103,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     run.path = path_info(&[server], vec![family], None);
     run.hosts = vec![kit::host::facts("client")];
     let granted = Granted::ask(&plan, server, args.udpst_key.as_ref(), &interrupt);
-    let granted = granted
-        .map_err(|error| anyhow::anyhow!("{error}{}", session::other_version(&addresses)))?;
+    let other = session::other_version(&addresses);
+    let granted =
+        granted.map_err(|error| anyhow::anyhow!(session::or_other(error.to_string(), other)))?;
     let mut opened = args.output.open(&plan.server, &run)?;
     let bar = kit::bar::bar("{prefix:5} {spinner} {msg}", None, args.output.quiet);
     let context = Context {

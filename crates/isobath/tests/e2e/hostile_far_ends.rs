@@ -182,6 +182,14 @@ fn servers_of_echoes_that_are_none_give_no_estimate_and_are_not_waited_for() {
             let is_measured = manner == Manner::Babbling && code == 0;
             let is_told = is_measured || matches!(code, 3..=5);
             assert!(is_told, "{words}: {code}, {said}");
+            assert!(
+                code != 5 || said.contains("nobody answers"),
+                "{words}: {said}"
+            );
+            assert!(
+                code != 3 || said.contains("the server was lost"),
+                "{words}: {said}"
+            );
         });
     }
 }

@@ -16,6 +16,8 @@ use units::{Instant, Stamp, TrafficClass};
 
 /// How long is waited before it is looked whether the exchange is still wanted.
 const LOOK: Duration = Duration::from_millis(5);
+/// Calls that empty a socket before anything else is looked at: a far end may send faster than it is read.
+const RECEIVES: usize = 32;
 /// An exchange is asked for so often, each time for this long, twice the last.
 const OPENINGS: u32 = 5;
 const FIRST_OPENING: Duration = Duration::from_millis(500);
@@ -69,7 +71,7 @@ impl Asking {
             keys: found.keys.clone(),
             class: terms.class,
             line: Line::open(found, &terms, is_wanted).map_err(|broken| match broken {
-                Broken::Far(reason) => Broken::Far(format!("{reason}{}", found.other)),
+                Broken::Far(reason) => Broken::Far(session::or_other(reason, found.other)),
                 broken => broken,
             })?,
             exchange: protocol
@@ -88,13 +90,17 @@ impl Asking {
         let Some(opening) = self.exchange.opening() else {
             return Ok(());
         };
-        let mut wait = FIRST_OPENING;
+        let (begun, mut wait) = (clock::now(), FIRST_OPENING);
         for _ in 0..OPENINGS {
             self.line.send(&opening, self.class)?;
             let deadline = clock::now() + wait;
             while clock::now() < deadline {
                 if !is_wanted() {
-                    return Err(Broken::Far("interrupted".to_owned()));
+                    // The run may be over, and this is why it has nothing of this far end.
+                    let is_silent = clock::now().since(begun) > FIRST_OPENING;
+                    let silence = is_silent.then(|| self.silence());
+                    let why = silence.unwrap_or_else(|| "interrupted".to_owned());
+                    return Err(Broken::Far(why));
                 }
                 self.wait(deadline.since(clock::now()).min(LOOK))?;
                 for (payload, _) in self.line.take()? {
@@ -142,15 +148,16 @@ impl Asking {
         Ok(())
     }
 
-    /// Takes the replies that have come, copies included, each with the moment it came.
+    /// Takes the replies that have come, copies included, each with the moment it came; some of them, where they come faster than they
+    /// are taken.
     ///
     /// # Errors
     /// When the line cannot be used.
     pub fn take(&mut self, mut each: impl FnMut(Reply, Instant)) -> Result<(), Broken> {
-        loop {
+        for _ in 0..RECEIVES {
             let come = self.line.take()?;
             if come.is_empty() {
-                return Ok(());
+                break;
             }
             let now = clock::now();
             if now.since(self.stamp.mono) >= STAMP_EVERY {
@@ -163,6 +170,7 @@ impl Asking {
                 }
             }
         }
+        Ok(())
     }
 
     /// Why nothing will come any more, if that is so.

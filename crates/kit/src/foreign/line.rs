@@ -6,6 +6,7 @@ use crate::stream::any;
 use far_ends::Terms;
 use far_ends::address::{FarEnd, Keys, Protocol};
 use far_ends::twamp::{self, Asked};
+use std::io::ErrorKind::{HostUnreachable, NetworkUnreachable};
 use std::net::SocketAddr;
 use std::time::Duration;
 use sys::clock;
@@ -132,7 +133,15 @@ impl Line {
                     from: None,
                     class,
                 };
-                socket.send(&[out])?.count > 0
+                match socket.send(&[out]) {
+                    Ok(sent) => sent.count > 0,
+                    Err(error)
+                        if matches!(error.kind(), Some(HostUnreachable | NetworkUnreachable)) =>
+                    {
+                        false
+                    }
+                    Err(error) => return Err(error.into()),
+                }
             }
             Self::Connection { resolver, .. } => resolver.ask(payload),
         })

@@ -87,6 +87,8 @@ impl Receiving<'_> {
                 break;
             }
             for datagram in self.batch.iter() {
+                let came = self.clocks.at(datagram.wall_ns);
+                self.seen = self.seen.max(mono(came));
                 let Some(load) = Load::parse(datagram.payload) else {
                     if let Some(answer) = (self.end.answer)(datagram.payload) {
                         self.end.say(&answer)?;
@@ -94,8 +96,6 @@ impl Receiving<'_> {
                     continue;
                 };
                 is_stop |= load.is_stop;
-                let came = self.clocks.at(datagram.wall_ns);
-                self.seen = self.seen.max(mono(came));
                 // One that says that it is longer than it is counts for nothing.
                 if !load.is_stop && usize::from(load.payload) == datagram.length {
                     self.receiver.handle(&load, came);

@@ -54,12 +54,14 @@ fn look_up(
 ) -> anyhow::Result<Vec<SocketAddr>> {
     let port = far_end.protocol.port().unwrap_or(0);
     if let Some(network) = network {
-        let (name, own_port) = match far_end.host.split_once(':') {
-            Some((name, port)) => (name, port.parse().ok()),
-            None => (&*far_end.host, None),
+        let (name, port) = match far_end.host.split_once(':') {
+            Some((name, own)) => (name, own.parse().ok()),
+            None => (&*far_end.host, Some(port)),
         };
-        if let Some(address) = network.address(name, wanted == Some(Family::V6)) {
-            return Ok(vec![SocketAddr::new(address, own_port.unwrap_or(port))]);
+        // What is no port is refused below.
+        let address = network.address(name, wanted == Some(Family::V6));
+        if let Some((address, port)) = address.zip(port) {
+            return Ok(vec![SocketAddr::new(address, port)]);
         }
     }
     Ok(session::resolve(&far_end.host, port, wanted)?)

@@ -20,7 +20,9 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     let port = protocol.port().unwrap_or_default();
     let addresses = session::resolve(&far_end.host, port, wanted)?;
     let to = addresses[0];
-    let elsewhere = |error| anyhow::anyhow!("{error}{}", session::other_version(&addresses));
+    let other = session::other_version(&addresses);
+    let elsewhere =
+        |error: anyhow::Error| anyhow::anyhow!(session::or_other(error.to_string(), other));
     let notes = foreign::fit(&mut plan, protocol, foreign::can_echo(to))
         .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
     check_ecn(&plan)?;

@@ -6,10 +6,14 @@ use crate::two_hosts::Server;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
+use std::time::Duration;
 
 const STRANGERS: usize = 1_000;
 /// Of them, who stay until all have been there.
 const STAYING: usize = 300;
+
+/// One whose SYN finds the queue full does not try again.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What messages of these protocols begin with: some octets of STAMP, of TWAMP, of IRTT, of iperf3's cookie, of TLS, of HTTP, of UDPSTP.
 const BEGINNINGS: [&[u8]; 7] = [
@@ -22,15 +26,17 @@ const BEGINNINGS: [&[u8]; 7] = [
     b"\xac\xe1\x00\x14",
 ];
 
-/// A port that is free for TCP and UDP.
-fn free_port() -> u16 {
+/// Ports that are free for TCP and UDP, each another one.
+fn free_ports<const N: usize>() -> [u16; N] {
     let pair = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
-        Some(port)
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
+        Some((port, socket, listener))
     };
-    std::iter::repeat_with(pair).flatten().next().unwrap()
+    let pairs = std::iter::repeat_with(pair).flatten().take(N);
+    let held: Vec<_> = pairs.collect();
+    std::array::from_fn(|index| held[index].0)
 }
 
 /// Connections, some of which stay open until the last, and datagrams.
@@ -42,7 +48,7 @@ fn visit(port: u16, random: &mut Random) {
     for _ in 0..STRANGERS {
         let _ = socket.send_to(&random.octets(&BEGINNINGS, 1_400), address);
         // One that is full does not take it, and one that serves no TCP.
-        let Ok(mut stream) = TcpStream::connect(address) else {
+        let Ok(mut stream) = TcpStream::connect_timeout(&address, PATIENCE) else {
             continue;
         };
         let _ = stream.write_all(&random.octets(&BEGINNINGS, 600));
@@ -84,7 +90,7 @@ fn strangers_at_the_servers_for_others_leave_nothing_behind() {
     let _machine = Machine::without_networks();
     let place = folder(&[("plan.toml", &short_plan(2))]);
     let names = ["stamp", "twamp", "irtt", "iperf3", "ndt7", "rpm", "udpst"];
-    let ports = names.map(|_| free_port());
+    let ports: [u16; 7] = free_ports();
     let also = names.iter().zip(ports);
     let also: Vec<_> = also.map(|(name, port)| format!("{name}:{port}")).collect();
     let also = also.join(",");
