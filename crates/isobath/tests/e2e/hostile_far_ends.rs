@@ -182,8 +182,10 @@ fn servers_of_echoes_that_are_none_give_no_estimate_and_are_not_waited_for() {
             let is_measured = manner == Manner::Babbling && code == 0;
             let is_told = is_measured || matches!(code, 3..=5);
             assert!(is_told, "{words}: {code}, {said}");
+            // Of some of what is babbled an estimate may be tried in vain.
+            let is_silent = code == 5 && manner != Manner::Babbling;
             assert!(
-                code != 5 || said.contains("nobody answers"),
+                !is_silent || said.contains("nobody answers"),
                 "{words}: {said}"
             );
             assert!(
