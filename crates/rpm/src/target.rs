@@ -42,8 +42,12 @@ impl Target {
         let addresses = session::resolve(&origin.host, origin.port, family)?;
         let address = addresses[0];
         let other = session::other_version(&addresses);
-        let failed =
-            |reason: String| anyhow::anyhow!("{url}: {}", session::or_other(reason, other));
+        let failed = |reason: String| {
+            anyhow::anyhow!(
+                "{url}: {}",
+                session::or_other(&reason, other).unwrap_or(reason)
+            )
+        };
         let dialer = Dialer::new(address, origin.clone(), trust, http).map_err(failed)?;
         let asked = async { dialer.open().await?.link.fetch(path, LONGEST).await };
         let asked = tokio::time::timeout(PATIENCE, asked).await;

@@ -421,7 +421,10 @@ fn planned(plan: &StreamPlan) -> Stream {
         family: plan.family,
         server: (plan.kind != Kind::Beside).then_some(plan.server),
         ecn: plan.kind.is_datagrams().then(|| ecn_name(plan.ecn).into()),
-        message_bytes: u32::try_from(plan.size).ok().filter(|size| *size > 0),
+        // What a far end beside the servers is asked has the length of its protocol.
+        message_bytes: u32::try_from(plan.size)
+            .ok()
+            .filter(|size| *size > 0 && plan.kind != Kind::Beside),
         planned_ns: u64::try_from(plan.start.as_nanos()).unwrap_or(u64::MAX),
         ..Stream::default()
     }

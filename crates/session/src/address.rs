@@ -48,19 +48,17 @@ pub fn other_version(addresses: &[SocketAddr]) -> &'static str {
     }
 }
 
-/// `reason`, and what [`other_version`] says where the reason is that nobody was found.
-pub fn or_other(reason: String, other: &str) -> String {
+/// `reason` with what [`other_version`] says, where the reason is that nobody was found; else none.
+pub fn or_other(reason: &str, other: &str) -> Option<String> {
     let absences = [
         "cannot connect",
         "nobody answers",
         "not answer",
         "no ndt7 server",
+        "no iperf3 server",
     ];
-    if absences.iter().any(|absence| reason.contains(absence)) {
-        reason + other
-    } else {
-        reason
-    }
+    let is_absence = absences.iter().any(|absence| reason.contains(absence));
+    (is_absence && !other.is_empty()).then(|| format!("{reason}{other}"))
 }
 
 /// A host and a port, as typed.
@@ -163,9 +161,11 @@ mod tests {
         assert_eq!(other_version(&[v4, v4]), "");
         assert!(other_version(&[v4, v6]).contains("try -6"));
         assert!(other_version(&[v6, v4]).contains("try -4"));
-        let told = |reason: &str| or_other(reason.to_owned(), " (elsewhere)");
-        assert_eq!(told("nobody answers"), "nobody answers (elsewhere)");
-        assert_eq!(told("404 Not Found"), "404 Not Found");
+        let told = |reason| or_other(reason, " (elsewhere)");
+        let with = Some("nobody answers (elsewhere)".to_owned());
+        assert_eq!(told("nobody answers"), with);
+        assert_eq!(told("404 Not Found"), None);
+        assert_eq!(or_other("nobody answers", ""), None);
     }
 
     #[test]

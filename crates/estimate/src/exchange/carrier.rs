@@ -5,7 +5,7 @@ use super::tally::Tally;
 use crate::Live;
 use crate::messages::Sent;
 use crate::methods::{self, Carry};
-use crate::plan::Plan;
+use crate::plan::{Plan, What};
 use crate::traffic::Traffic;
 use far_ends::address::Protocol;
 use far_ends::{Stamps, Terms};
@@ -34,6 +34,7 @@ const GUARD: Duration = Duration::from_millis(1);
 const LOOK: Duration = Duration::from_millis(5);
 /// A far end that has answered none of so many requests is not there.
 const ENOUGH: u32 = 10;
+const NO_STAMPS: &str = "not every reply has time stamps that can be true, so delays of each way are not known - measure the rtt";
 
 /// A run at work.
 pub(super) struct Exchanging<'a> {
@@ -120,14 +121,22 @@ impl<'a> Exchanging<'a> {
         let is_silent = self.tally.replies == 0 && !self.is_over();
         match found {
             Ok(_) | Err(Broken::Far(_)) if is_silent => Ok(Finding::none(self.asking.silence())),
+            Ok(_) if self.wants_stamps() && !self.tally.has_stamps() => {
+                Ok(self.told(Finding::none(NO_STAMPS)))
+            }
             found => Ok(self.told(found?)),
         }
+    }
+
+    /// Whether what is to be found is of one way.
+    fn wants_stamps(&self) -> bool {
+        matches!(self.context.plan.what, What::Owd | What::Jitter)
     }
 
     /// The finding with what this far end has told, and without what it has not.
     fn told(&self, mut finding: Finding) -> Finding {
         let details = &mut finding.details;
-        if !self.tally.stamps {
+        if !self.tally.has_stamps() {
             details["there"] = Value::Null;
             details["back"] = Value::Null;
             details["clock_skew_ppm"] = Value::Null;
@@ -135,7 +144,7 @@ impl<'a> Exchanging<'a> {
         let lost = self.tally.lost();
         details["far_end"] = json!({
             "protocol": self.protocol.scheme(),
-            "time_stamps": self.tally.stamps,
+            "time_stamps": self.tally.has_stamps(),
             "lost_there": lost.map(|[there, _]| there),
             "lost_back": lost.map(|[_, back]| back),
             "remarked": self.tally.remarked,
@@ -172,18 +181,16 @@ impl<'a> Exchanging<'a> {
             tally,
             ..
         } = self;
-        asking.take(|reply, returned| {
+        asking.take(|mut reply, returned| {
             let place = reply.number.checked_sub(*first);
             let request = place.and_then(|place| Some((place, *sent.get(place as usize)?)));
             let Some((place, sent)) = request else { return };
             // Stamps that cannot be would make a round trip of years, for which the rest would be waited.
-            let is_true = |stamps: Stamps| {
+            let is_true = |stamps: &Stamps| {
                 let is_held = stamps.held(returned.since(sent)).is_some();
                 is_held && stamps.is_of_our_time(origin.1)
             };
-            if !reply.stamps.is_none_or(is_true) {
-                return;
-            }
+            reply.stamps = reply.stamps.filter(is_true);
             // Of copies the first counts.
             if let Entry::Vacant(vacant) = back.entry(place.into()) {
                 tally.count(&reply, context.plan);

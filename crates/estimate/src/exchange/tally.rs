@@ -10,8 +10,8 @@ pub(super) struct Tally {
     latest: Option<(u32, u32)>,
     /// Replies, each request's first.
     pub(super) replies: u64,
-    /// Whether replies had time stamps.
-    pub(super) stamps: bool,
+    /// Replies that had time stamps which can be.
+    pub(super) stamped: u64,
     /// Requests whose DSCP arrived as another one, of those that were told of.
     pub(super) remarked: Option<u64>,
     /// The same of their ECN field.
@@ -22,7 +22,7 @@ impl Tally {
     /// Enters a request's first reply.
     pub(super) fn count(&mut self, reply: &Reply, plan: &Plan) {
         self.replies += 1;
-        self.stamps |= reply.stamps.is_some();
+        self.stamped += u64::from(reply.stamps.is_some());
         if let Some(class) = reply.class {
             let remarked = self.remarked.get_or_insert(0);
             *remarked += u64::from(class.dscp != plan.class);
@@ -34,6 +34,11 @@ impl Tally {
         {
             self.latest = Some((reply.number, arrived));
         }
+    }
+
+    /// Whether delays of each way are known: every reply had its time stamps.
+    pub(super) const fn has_stamps(&self) -> bool {
+        self.stamped > 0 && self.stamped == self.replies
     }
 
     /// Requests lost on the way there, and replies lost on the way back, up to the latest request that was replied to; nothing where

@@ -104,8 +104,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     run.hosts = vec![kit::host::facts("client")];
     let granted = Granted::ask(&plan, server, args.udpst_key.as_ref(), &interrupt);
     let other = session::other_version(&addresses);
-    let granted =
-        granted.map_err(|error| anyhow::anyhow!(session::or_other(error.to_string(), other)))?;
+    let granted = granted.map_err(|error| {
+        let line = session::or_other(&error.to_string(), other);
+        line.map_or(error, |line| anyhow::anyhow!(line))
+    })?;
     let mut opened = args.output.open(&plan.server, &run)?;
     let bar = kit::bar::bar("{prefix:5} {spinner} {msg}", None, args.output.quiet);
     let context = Context {

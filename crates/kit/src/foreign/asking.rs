@@ -71,7 +71,9 @@ impl Asking {
             keys: found.keys.clone(),
             class: terms.class,
             line: Line::open(found, &terms, is_wanted).map_err(|broken| match broken {
-                Broken::Far(reason) => Broken::Far(session::or_other(reason, found.other)),
+                Broken::Far(reason) => {
+                    Broken::Far(session::or_other(&reason, found.other).unwrap_or(reason))
+                }
                 broken => broken,
             })?,
             exchange: protocol

@@ -5,7 +5,6 @@ use crate::stream::connect::Attempts;
 use crate::stream::echo::Echoes;
 use crate::streams::StreamPlan;
 use far_ends::address::{FarEnd, Keys, Protocol};
-use kit::control::Broken;
 use kit::foreign::Found;
 use kit::sampler::Sampler;
 use schema::tables::Sample;
@@ -71,10 +70,7 @@ fn asked(
         let sequence = echoed.sequence.into();
         tell(plan, sampler, sequence, echoed.sent, echoed.rtt);
     });
-    done.map_err(|broken| match broken {
-        Broken::Far(reason) | Broken::Here(reason) => reason,
-        Broken::Record(error) => error.to_string(),
-    })
+    done.map_err(|broken| broken.reason().unwrap_or_else(|error| error.to_string()))
 }
 
 /// Attempts to connect.

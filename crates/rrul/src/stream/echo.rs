@@ -12,6 +12,8 @@ use units::{Instant, TrafficClass};
 
 /// Hosts that have agreed to nothing are asked no faster.
 pub(crate) const LEAST_GAP: Duration = Duration::from_millis(20);
+/// Who answered nothing for this long does not answer.
+const ENOUGH: Duration = Duration::from_secs(1);
 
 /// Requests to be sent.
 pub(crate) struct Echoes<'a> {
@@ -58,6 +60,26 @@ impl Echoes<'_> {
             is_answered: false,
         };
         let begun = clock::now();
+        let passed = self.pass(&mut line, gap, abort, &mut each);
+        // However it ended, what is known of each request is told.
+        for (sequence, request) in line.requests.unanswered(clock::now()) {
+            each(lost(sequence, request.sent));
+        }
+        line.asking.close();
+        passed?;
+        let is_silent = !line.is_answered && clock::now().since(begun) > ENOUGH;
+        Ok(is_silent.then(|| line.asking.silence()))
+    }
+
+    /// Asks until the end of the stream, and waits for the rest of the replies.
+    fn pass(
+        &self,
+        line: &mut Line,
+        gap: Duration,
+        abort: &dyn Fn() -> bool,
+        each: &mut impl FnMut(Echoed),
+    ) -> Result<(), Broken> {
+        let begun = clock::now();
         let (mut sequence, mut due) = (0, begun);
         while due + DRAIN < self.until && !abort() {
             if let Some(sent) = line.ask(sequence)? {
@@ -69,18 +91,12 @@ impl Echoes<'_> {
             while let Some((sequence, request)) = line.requests.forget_oldest() {
                 each(lost(sequence, request.sent));
             }
-            line.receive(due, abort, &mut each)?;
+            line.receive(due, abort, each)?;
         }
         while clock::now() < self.until && !line.requests.is_empty() && !abort() {
-            line.receive(self.until.min(clock::now() + PATIENCE), abort, &mut each)?;
+            line.receive(self.until.min(clock::now() + PATIENCE), abort, each)?;
         }
-        let mut is_silent = false;
-        for (sequence, request) in line.requests.unanswered(clock::now()) {
-            is_silent = !line.is_answered;
-            each(lost(sequence, request.sent));
-        }
-        line.asking.close();
-        Ok(is_silent.then(|| line.asking.silence()))
+        Ok(())
     }
 }
 

@@ -21,8 +21,10 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
     let addresses = session::resolve(&far_end.host, port, wanted)?;
     let to = addresses[0];
     let other = session::other_version(&addresses);
-    let elsewhere =
-        |error: anyhow::Error| anyhow::anyhow!(session::or_other(error.to_string(), other));
+    let elsewhere = |error: anyhow::Error| {
+        let line = session::or_other(&error.to_string(), other);
+        line.map_or(error, |line| anyhow::anyhow!(line))
+    };
     let notes = foreign::fit(&mut plan, protocol, foreign::can_echo(to))
         .map_err(|what| Usage::of(anyhow::anyhow!(what)))?;
     check_ecn(&plan)?;
@@ -46,7 +48,9 @@ pub(super) fn measure(args: &Args, mut plan: Plan, far_end: &FarEnd) -> anyhow::
             let reached = Ndt7::reach(to, &far_end.host, &args.trust.trust(), &abort);
             Some(Server::Ndt7(reached.map_err(elsewhere)?))
         }
-        _ => Claim::make(to, &plan, &streams)?.map(|claim| Server::Iperf3(Box::new(claim))),
+        _ => Claim::make(to, &plan, &streams)
+            .map_err(elsewhere)?
+            .map(|claim| Server::Iperf3(Box::new(claim))),
     };
     let mut run = record::described(args, &plan, args.cc.as_deref())?;
     run.plan["far_end"] = json!(args.host[0]);
