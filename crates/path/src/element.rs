@@ -40,6 +40,11 @@ pub trait Element<B>: Send {
         Duration::ZERO
     }
 
+    /// Shows packets that go on soon after `now`, each once at most: an opportunity to have at hand what they need.
+    fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
+        let _ = (now, see);
+    }
+
     /// Notes from now on what comes to its queue, dropped there or not; nothing where there is no queue.
     fn watch(&mut self) {}
 

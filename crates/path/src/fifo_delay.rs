@@ -175,6 +175,13 @@ impl<B: Send> Element<B> for FifoDelay<B> {
         }
     }
 
+    fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
+        match &mut self.ahead {
+            Some((_, flight)) => flight.foresee(now, see),
+            None => self.flight.foresee(now, see),
+        }
+    }
+
     fn backlog(&self) -> Option<Count> {
         Some(self.held)
     }

@@ -240,6 +240,12 @@ impl<B: Send> Element<B> for Pipeline<B> {
         })
     }
 
+    fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
+        for stage in &mut self.stages {
+            stage.element.foresee(now, see);
+        }
+    }
+
     /// What waits in all queues together; `None` when no stage has a queue.
     fn backlog(&self) -> Option<Count> {
         let backlogs = self.stages.iter().filter_map(|s| s.element.backlog());

@@ -24,6 +24,8 @@ pub struct Slots<T> {
     words: [u64; WORDS / 64],
     /// The next slot with an item; `u64::MAX` without any.
     next: u64,
+    /// Up to here [`Slots::ahead`] has looked.
+    seen: u64,
     places: Vec<Place<T>>,
     /// The first place without an item.
     free: u32,
@@ -43,6 +45,7 @@ impl<T> Default for Slots<T> {
             occupied: vec![0; WORDS].into(),
             words: [0; WORDS / 64],
             next: u64::MAX,
+            seen: 0,
             places: Vec::new(),
             free: NONE,
         }
@@ -96,6 +99,28 @@ impl<T> Slots<T> {
             number = place.next;
             place.item.as_ref()
         })
+    }
+
+    /// Shows the items of the slots up to `until`, at most [`SLOTS`] ahead, that were not shown yet; what enters a slot afterwards is left
+    /// out.
+    #[inline]
+    pub fn ahead(&mut self, until: u64, mut see: impl FnMut(&T)) {
+        if until <= self.seen || self.next == u64::MAX {
+            return;
+        }
+        let mut slot = self.next;
+        if slot <= self.seen {
+            slot = self.after(self.seen + 1);
+        }
+        while slot <= until {
+            let mut number = self.heads[index(slot)];
+            while let Some(place) = self.places.get(number as usize) {
+                place.item.iter().for_each(&mut see);
+                number = place.next;
+            }
+            slot = self.after(slot + 1);
+        }
+        self.seen = until;
     }
 
     /// Takes the items of the next slot, the latest to enter first, to the end of `items`.
@@ -157,4 +182,36 @@ pub const fn slot(at: Instant) -> u64 {
 #[inline]
 const fn index(slot: u64) -> usize {
     (slot % SLOTS) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_looks_ahead_sees_each_item_once() {
+        let mut slots = Slots::default();
+        let seen = |slots: &mut Slots<u64>, until| {
+            let mut seen = Vec::new();
+            slots.ahead(until, |item| seen.push(*item));
+            seen
+        };
+        for item in [5, 7, 300, 16_000] {
+            slots.put(item, item);
+        }
+        assert!(seen(&mut slots, 4).is_empty());
+        assert_eq!(seen(&mut slots, 7), [5, 7]);
+        // It came too late to be seen.
+        slots.put(6, 6);
+        assert!(seen(&mut slots, 7).is_empty());
+        assert_eq!(seen(&mut slots, 400), [300]);
+        let mut taken = Vec::new();
+        while slots.next() < 16_000 {
+            slots.take(&mut taken);
+        }
+        // Around the wheel.
+        slots.put(SLOTS + 100, SLOTS + 100);
+        assert_eq!(seen(&mut slots, SLOTS + 200), [16_000, SLOTS + 100]);
+        assert!(seen(&mut slots, SLOTS + 300).is_empty());
+    }
 }

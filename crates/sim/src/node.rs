@@ -37,6 +37,14 @@ pub trait Node {
     /// What the host's packets bring.
     type Payload: Clone + Send + 'static;
 
+    /// Whether [`Node::foresee`] does anything; otherwise nobody looks ahead.
+    const FORESEES: bool = false;
+
+    /// `packet` will arrive soon, unless it is lost.
+    fn foresee(&mut self, packet: &Parcel<Self::Payload>) {
+        let _ = packet;
+    }
+
     /// A packet for this host arrived at `now`.
     fn handle_packet(&mut self, packet: Parcel<Self::Payload>, now: Instant);
 

@@ -296,6 +296,12 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
         let link = &mut self.links[id.0 as usize];
         let waiting = self.arriving.len();
         let wake = link.pipeline.process(packet, self.now, &mut self.arriving);
+        if N::FORESEES
+            && let Some(node) = &mut self.nodes[link.to.0 as usize]
+        {
+            let foresee = &mut |packet: &Parcel<N::Payload>| node.foresee(packet);
+            link.pipeline.foresee(self.now, foresee);
+        }
         self.given_out(id, waiting, wake);
     }
 

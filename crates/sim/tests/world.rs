@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use isobath_sim::{Addressed, Builder, LinkId, Node, NodeId, Parcel, World};
-use path::{Delay, Element, Family, Fifo, Fixed, Limit, Link, Pipeline};
+use path::{Assigned, ConnectionDelay, Delay, Element, Family, Fifo, Fixed, Limit, Link, Pipeline};
 use std::time::Duration;
 use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -17,10 +17,20 @@ struct Talker {
     sent: u64,
     /// Milliseconds, and what: the number of a packet that came, `None` a timer.
     seen: Vec<(u64, Option<u64>)>,
+    /// Numbers of packets that were said to come.
+    foreseen: Vec<u64>,
 }
 
 impl Node for Talker {
     type Payload = u64;
+    const FORESEES: bool = true;
+
+    fn foresee(&mut self, packet: &Parcel<u64>) {
+        let number = packet.body.payload;
+        let is_here = |seen: &(u64, Option<u64>)| seen.1 == Some(number);
+        assert!(!self.seen.iter().any(is_here), "{number} is here already");
+        self.foreseen.push(number);
+    }
 
     fn handle_packet(&mut self, packet: Parcel<u64>, now: Instant) {
         assert_eq!(packet.at, now);
@@ -111,6 +121,41 @@ fn packets_cross_routers_and_what_a_queue_has_no_room_for_is_counted() {
     let counters = world.link(narrow).unwrap().counters();
     assert!(counters.is_balanced());
     assert_eq!(counters.overflow.packets, 1);
+}
+
+/// Of two connections one has the longer way, so that packets overtake each other and turn on a wheel.
+#[test]
+fn packets_on_the_wheel_are_foreseen_once() {
+    let mut builder = Builder::default();
+    let times: Vec<u64> = (1..200).collect();
+    builder.host(NodeId(0), talker(0, 2, 1, &times));
+    let sent = 1_000;
+    builder.host(
+        NodeId(1),
+        Talker {
+            sent,
+            ..talker(1, 2, 1, &times)
+        },
+    );
+    builder.host(NodeId(2), talker(2, 0, 0, &[]));
+    let table = Assigned::settled([20_000, 3_100].map(Duration::from_micros));
+    let own = Delay::new(ConnectionDelay::new(table));
+    builder.link(
+        NodeId(0),
+        NodeId(2),
+        Pipeline::new(vec![("own".to_owned(), Box::new(own))]),
+    );
+    builder.link(NodeId(1), NodeId(0), delay(0));
+    let mut world = builder.build();
+    world.run_until(Instant::from_millis(1_000));
+    let talker = world.node(NodeId(2)).unwrap();
+    let came = talker.seen.len();
+    assert_eq!(came, 2 * 199);
+    assert!(
+        talker.foreseen.len() > came / 3,
+        "{}",
+        talker.foreseen.len()
+    );
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub mod local;
 pub mod netns;
 pub mod pacer;
 pub mod poll;
+mod prefetch;
+
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/priority.rs")]
 pub mod priority;
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere/proc.rs")]
@@ -55,3 +57,4 @@ pub mod udp;
 pub use error::{Error, require_linux};
 pub use handle::{AsHandle, Handle, handle};
 pub use lack::lack;
+pub use prefetch::prefetch;

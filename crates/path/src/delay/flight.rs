@@ -45,6 +45,14 @@ impl<B> Flight<B> {
         }
     }
 
+    /// Shows packets that depart soon.
+    #[inline]
+    pub(crate) fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
+        if let Some(near) = &mut self.near {
+            near.foresee(now, see);
+        }
+    }
+
     /// Removes the next packet that departs at `now` or before.
     #[inline]
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<Packet<B>> {

@@ -82,6 +82,10 @@ impl<B: Send, L: DelayModel> Element<B> for Delay<B, L> {
     fn least_delay(&self) -> Duration {
         self.model.least()
     }
+
+    fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
+        self.flight.foresee(now, see);
+    }
 }
 
 /// What the tests of packets in flight share.

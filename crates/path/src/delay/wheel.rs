@@ -5,6 +5,9 @@ use crate::slots::{SLOTS, Slots, slot};
 use std::cmp::Reverse;
 use units::Instant;
 
+/// So many slots are looked at before their time.
+const AHEAD: u64 = 16;
+
 /// Packets by their departures, which are their `at`; equal ones keep the order of entry.
 pub(super) struct Wheel<B> {
     slots: Slots<Packet<B>>,
@@ -61,6 +64,12 @@ impl<B> Wheel<B> {
             self.slots.put(slot(at), packet);
         }
         Ok(())
+    }
+
+    /// Shows packets that depart within the next quarter of a millisecond, each once.
+    #[inline]
+    pub(super) fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
+        self.slots.ahead(slot(now).max(self.open) + AHEAD, see);
     }
 
     /// Takes the packet that departs first.

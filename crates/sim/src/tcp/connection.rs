@@ -126,6 +126,13 @@ impl Connection {
         }
     }
 
+    /// Brings its state near the processor.
+    pub fn prefetch(&self) {
+        if let Phase::Established(flow) = &self.phase {
+            sys::prefetch(&**flow);
+        }
+    }
+
     /// The instant of [`Connection::next_timeout`] has come.
     pub fn handle_timeout(&mut self, settings: &Settings, now: Instant) {
         match &mut self.phase {

@@ -5,7 +5,6 @@ use super::packet::Tcp;
 use crate::{Addressed, Headers, NodeId, Parcel};
 use foldhash::fast::FixedState;
 use path::{Family, Packet, RadixHeap};
-use slab::Slab;
 use std::collections::{HashMap, VecDeque};
 use transport::{Ack, SackBlocks, Segment};
 use units::{Dscp, Ecn, FlowId, Instant};
@@ -44,7 +43,9 @@ pub struct Stack {
     here: NodeId,
     settings: Settings,
     headers: Headers,
-    entries: Slab<Entry>,
+    /// By their keys; a place without a connection is among the `free` ones.
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
     /// By the flow that leaves this host.
     by_flow: HashMap<u64, u32, FixedState>,
     timers: RadixHeap<(Instant, u32)>,
@@ -56,6 +57,8 @@ pub struct Stack {
     strays: VecDeque<Parcel<Tcp>>,
     /// When the SYN left that asked for a connection last.
     asked: Instant,
+    foreseen: [u32; 4],
+    turn: usize,
 }
 
 #[derive(Debug)]
@@ -94,13 +97,16 @@ impl Stack {
             here,
             headers: settings.headers(),
             settings,
-            entries: Slab::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
             by_flow: HashMap::default(),
             timers: RadixHeap::default(),
             ready: VecDeque::new(),
             drained: VecDeque::new(),
             strays: VecDeque::new(),
             asked: Instant::ZERO,
+            foreseen: [u32::MAX; 4],
+            turn: 0,
         }
     }
 
@@ -120,7 +126,7 @@ impl Stack {
     }
 
     fn enter(&mut self, connection: Connection, to: NodeId, flow: FlowId) -> Key {
-        let key = self.entries.insert(Entry {
+        let entry = Some(Entry {
             connection,
             to,
             flow,
@@ -130,7 +136,11 @@ impl Stack {
             wants_room: false,
             is_released: false,
         });
-        let key = u32::try_from(key).unwrap_or(u32::MAX);
+        let key = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
+        });
+        self.entries[key as usize] = entry;
         self.by_flow.insert(flow.0, key);
         self.make_ready(key);
         Key(key)
@@ -148,7 +158,7 @@ impl Stack {
             self.answer_late(packet, now);
             return Incoming::Nothing;
         };
-        let Some(entry) = self.entries.get_mut(key as usize) else {
+        let Some(entry) = entry_of(&mut self.entries, key) else {
             return Incoming::Nothing;
         };
         entry
@@ -161,6 +171,23 @@ impl Stack {
         } else {
             Incoming::Nothing
         }
+    }
+
+    /// `packet` arrives soon: what it needs is brought near the processor. Returns its connection, and one that was foreseen before.
+    pub fn foresee(&mut self, packet: &Parcel<Tcp>) -> Option<[Key; 2]> {
+        match &packet.body.payload {
+            Tcp::Data(data) => sys::prefetch(&**data),
+            Tcp::Ack(ack) => sys::prefetch(&**ack),
+            _ => {}
+        }
+        let &key = self.by_flow.get(&back(packet.flow).0)?;
+        sys::prefetch(self.entries.get(key as usize)?);
+        let before = std::mem::replace(&mut self.foreseen[self.turn % 4], key);
+        self.turn += 1;
+        if let Some(Some(entry)) = self.entries.get(before as usize) {
+            entry.connection.prefetch();
+        }
+        Some([Key(key), Key(before)])
     }
 
     /// A packet of a connection that is over: what has been said is acknowledged as in `TIME_WAIT` (RFC 9293 section 3.10.7.4).
@@ -179,7 +206,7 @@ impl Stack {
     /// The instant of [`Stack::next_timeout`] has come; `changed` gets the connections with something new.
     pub fn handle_timeout(&mut self, now: Instant, changed: &mut Vec<Key>) {
         while let Some((at, key)) = self.timers.pop_due(now) {
-            let Some(entry) = self.entries.get_mut(key as usize) else {
+            let Some(entry) = entry_of(&mut self.entries, key) else {
                 continue;
             };
             if entry.alarm != at {
@@ -211,7 +238,7 @@ impl Stack {
             return Some(stray);
         }
         while let Some(&key) = self.ready.front() {
-            let Some(entry) = self.entries.get_mut(key as usize) else {
+            let Some(entry) = entry_of(&mut self.entries, key) else {
                 self.ready.pop_front();
                 continue;
             };
@@ -227,13 +254,14 @@ impl Stack {
 
     /// A connection has nothing more to send now.
     fn settle(&mut self, key: u32) {
-        let Some(entry) = self.entries.get_mut(key as usize) else {
+        let Some(entry) = entry_of(&mut self.entries, key) else {
             return;
         };
         entry.is_ready = false;
         if entry.is_released && entry.connection.is_over() {
             self.by_flow.remove(&entry.flow.0);
-            self.entries.remove(key as usize);
+            self.entries[key as usize] = None;
+            self.free.push(key);
             return;
         }
         // As the kernel does, a writer is woken when half of the room is free.
@@ -255,19 +283,19 @@ impl Stack {
 
     /// The connection `key`.
     pub fn get(&self, key: Key) -> Option<&Connection> {
-        Some(&self.entries.get(key.index())?.connection)
+        Some(&self.entries.get(key.index())?.as_ref()?.connection)
     }
 
     /// Octets that the peer has said since the last call.
     pub fn take_heard(&mut self, key: Key) -> u64 {
-        let entry = self.entries.get_mut(key.index());
+        let entry = entry_of(&mut self.entries, key.0);
         entry.map_or(0, |entry| entry.connection.take_heard())
     }
 
     /// Says up to `octets`; returns how many there was room for. When it was less, [`Stack::poll_drained`] tells when there is
     /// more.
     pub fn write(&mut self, key: Key, octets: u64) -> u64 {
-        let Some(entry) = self.entries.get_mut(key.index()) else {
+        let Some(entry) = entry_of(&mut self.entries, key.0) else {
             return 0;
         };
         let taken = octets.min(entry.connection.room(&self.settings));
@@ -279,7 +307,7 @@ impl Stack {
 
     /// Says nothing more.
     pub fn close(&mut self, key: Key) {
-        if let Some(entry) = self.entries.get_mut(key.index()) {
+        if let Some(entry) = entry_of(&mut self.entries, key.0) {
             entry.connection.close();
             self.make_ready(key.0);
         }
@@ -287,7 +315,7 @@ impl Stack {
 
     /// Breaks the connection.
     pub fn abort(&mut self, key: Key) {
-        if let Some(entry) = self.entries.get_mut(key.index()) {
+        if let Some(entry) = entry_of(&mut self.entries, key.0) {
             entry.connection.abort();
             entry.is_released = true;
             self.make_ready(key.0);
@@ -296,7 +324,7 @@ impl Stack {
 
     /// The application is done with the connection, which is forgotten when its end has been acknowledged.
     pub fn release(&mut self, key: Key) {
-        if let Some(entry) = self.entries.get_mut(key.index()) {
+        if let Some(entry) = entry_of(&mut self.entries, key.0) {
             entry.is_released = true;
             self.make_ready(key.0);
         }
@@ -304,16 +332,16 @@ impl Stack {
 
     /// Connections that are there.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.len() - self.free.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     fn make_ready(&mut self, key: u32) {
-        if let Some(entry) = self.entries.get_mut(key as usize)
+        if let Some(entry) = entry_of(&mut self.entries, key)
             && !std::mem::replace(&mut entry.is_ready, true)
         {
             self.ready.push_back(key);
@@ -341,6 +369,11 @@ impl Stack {
             },
         }
     }
+}
+
+/// The connection `key`, if it is there.
+fn entry_of(entries: &mut [Option<Entry>], key: u32) -> Option<&mut Entry> {
+    entries.get_mut(key as usize)?.as_mut()
 }
 
 /// The acknowledgement of the last segment of a connection.

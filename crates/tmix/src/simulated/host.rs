@@ -120,9 +120,9 @@ impl Host {
         self.coming.is_empty() && self.open == 0 && self.flows.are_over()
     }
 
-    /// Whether an end waits for its turn by the clock.
+    /// Whether an end waits for its turn by the clock, or a connection for its start.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.alarms.is_empty() || self.flows.are_waiting()
+        !self.alarms.is_empty() || !self.coming.is_empty() || self.flows.are_waiting()
     }
 
     /// Cuts what is still open at `now`, the end of the replay.
@@ -301,6 +301,20 @@ impl Live {
 
 impl Node for Host {
     type Payload = Tcp;
+
+    const FORESEES: bool = true;
+
+    fn foresee(&mut self, packet: &Parcel<Tcp>) {
+        let Some([key, before]) = self.stack.foresee(packet) else {
+            return;
+        };
+        if let Some(live) = self.lives.get(key.index()) {
+            sys::prefetch(live);
+        }
+        if let Some(Some(live)) = self.lives.get(before.index()) {
+            sys::prefetch(&*live.part);
+        }
+    }
 
     fn handle_packet(&mut self, packet: Parcel<Tcp>, now: Instant) {
         if let Tcp::Udp(datagram) = packet.body.payload {
