@@ -73,7 +73,7 @@ pub enum Error {
         found: String,
     },
     /// A table's file could not be decoded or encoded.
-    #[error("{} is damaged: {reason} - remove it to use the rest of the record", path.display())]
+    #[error("{} is damaged: {reason} - restore it from a copy, or remove it to use the rest of its record", path.display())]
     Table {
         /// The file.
         path: PathBuf,

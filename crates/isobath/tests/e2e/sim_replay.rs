@@ -193,6 +193,20 @@ fn who_waits_longer_than_any_patience_is_waited_for() {
 }
 
 #[test]
+fn a_pause_longer_than_any_patience_is_passed() {
+    let at = |second: u64| {
+        let start = second * 1_000_000;
+        format!(
+            "SEQ {start} 1 1 1\nw 65535 65535\nr 10000\nl 0.000000 0.000000\n> 100\nt 0\n< 5000\nt 0\n"
+        )
+    };
+    let place = folder(&[("v.cvec", &[at(0), at(10_000)].concat())]);
+    let printed = simulated(place.path(), "run", &["--lab", "wire"]);
+    assert_eq!(printed["status"], "complete");
+    assert_eq!(printed["summary"]["connections"]["completed"], 2);
+}
+
+#[test]
 fn a_lab_that_does_not_give_round_trips_is_told() {
     let place = folder(&[("v.cvec", &vectors(20))]);
     let codes = |printed: &Value| -> Vec<String> {
@@ -225,6 +239,77 @@ fn what_cannot_be_played_is_refused_before_anything_is_written() {
         let ran = run(place.path(), &[&["sim", "replay"], arguments].concat());
         assert!(ran.ended(2).stderr.contains(says), "{}", ran.stderr);
     }
+}
+
+/// A connection that says `bytes` after a start and a wait of so many microseconds, over a round trip of as many.
+fn one(start: &str, bytes: &str, wait: &str, rtt: &str) -> String {
+    format!(
+        "SEQ {start} 1 1 1\nw 65535 65535\nr {rtt}\nl 0.000000 0.000000\n> {bytes}\nt {wait}\n< 5000\nt 0\n"
+    )
+}
+
+#[test]
+fn what_is_cut_or_absurd_is_refused_in_a_line() {
+    let most = u64::MAX.to_string();
+    let whole = one("0", "100", "0", "10000");
+    let place = folder(&[
+        ("whole.cvec", &whole),
+        ("cut.cvec", whole.split('>').next().unwrap()),
+        ("huge.cvec", &one("0", &most, "0", "10000")),
+        ("late.cvec", &one(&most, "100", "0", "10000")),
+        ("slow.cvec", &one("0", "100", &most, "10000")),
+        ("far.cvec", &one("0", "100", "0", &most)),
+    ]);
+    let convert = ["trace", "convert", "whole.cvec", "-o", "whole.parquet"];
+    run(place.path(), &convert).ended(0);
+    let table = fs::read(place.path().join("whole.parquet")).unwrap();
+    fs::write(place.path().join("cut.parquet"), &table[..table.len() / 2]).unwrap();
+    for (file, says) in [
+        ("cut.cvec", "another number of epochs or ADUs"),
+        ("cut.parquet", "is damaged"),
+        ("huge.cvec", "packets"),
+        ("late.cvec", "not over before day"),
+        ("slow.cvec", "not over before day"),
+        ("far.cvec", "not over before day"),
+    ] {
+        let ran = run(place.path(), &["sim", "replay", file, "-o", "run"]);
+        let said = &ran.ended(3).stderr;
+        assert!(said.contains(says) && said.lines().count() == 1, "{said}");
+        assert!(!place.path().join("run").exists(), "{file}");
+    }
+}
+
+/// A circle of three routers, of which the shorter way is taken; and an island.
+#[test]
+fn a_lab_with_a_loop_is_played_over_and_one_without_a_way_is_refused() {
+    let lab = |links: &[[&str; 2]]| {
+        let link = |[from, to]: &[&str; 2]| {
+            let way = r#"[{ kind = "delay", delay = "5ms" }]"#;
+            format!("[[link]]\nbetween = ['{from}', '{to}']\nup = {way}\ndown = {way}\n")
+        };
+        let head = "summary = 'a circle'\nclient = 'a'\nserver = 'b'\nhosts = ['a', 'b']\nrouters = ['x', 'y', 'z']\n";
+        head.to_owned() + &links.iter().map(link).collect::<String>()
+    };
+    let circle = [["a", "x"], ["x", "y"], ["y", "z"], ["z", "x"], ["z", "b"]];
+    let place = folder(&[
+        ("v.cvec", &one("0", "100", "0", "10000")),
+        ("circle.toml", &lab(&circle)),
+        ("island.toml", &lab(&circle[..4])),
+    ]);
+    let printed = simulated(place.path(), "run", &["--lab", "circle.toml"]);
+    assert_eq!(printed["summary"]["connections"]["completed"], 1);
+    // Three links of 5 ms, there and back.
+    let response = number(&printed["summary"], "/response_ms/min");
+    assert!((response - 30.0).abs() < 0.1, "{response}");
+    let arguments = ["sim", "replay", "v.cvec", "--lab", "island.toml"];
+    let ran = run(place.path(), &arguments);
+    assert!(
+        ran.ended(2)
+            .stderr
+            .contains("no links lead from 'a' to 'b'"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// Each connection beside the same one over sockets of the kernel: no window binds, nothing is lost.

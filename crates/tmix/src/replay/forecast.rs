@@ -77,6 +77,7 @@ pub struct Forecaster {
     busiest: u64,
     packets: u64,
     octets: u64,
+    last_end: Duration,
 }
 
 impl Forecaster {
@@ -99,6 +100,7 @@ impl Forecaster {
         self.starts.1 += 1;
         self.busiest = self.busiest.max(self.starts.1);
         let over = start.saturating_add(length(part)).min(end);
+        self.last_end = self.last_end.max(over);
         let (packets, octets) = if part.is_udp() {
             // Who has said everything waits for what may be lost.
             self.flows.enter(start, over.saturating_add(PATIENCE));
@@ -110,6 +112,11 @@ impl Forecaster {
         };
         self.packets = self.packets.saturating_add(packets);
         self.octets = self.octets.saturating_add(octets);
+    }
+
+    /// Packets of both directions, and when the last connection is over.
+    pub const fn work(&self) -> (u64, Duration) {
+        (self.packets, self.last_end)
     }
 
     /// What was added in all, and what it asks for.

@@ -9,6 +9,7 @@ use crate::replay::forecast::{Forecast, Forecaster};
 use crate::replay::totals::Totals;
 use crate::replay::workload::{Host, Part, Rewriter, Workload, check_count};
 use crate::trace::{Input, beginnings};
+use anyhow::ensure;
 use path::Assigned;
 use schema::replay::plan::Plan;
 use std::time::Duration;
@@ -16,6 +17,11 @@ use std::vec::IntoIter;
 use vectors::model::Transform;
 use vectors::model::rtt::Summary;
 use vectors::{Transport, Vector};
+
+/// More packets than this take the better part of a day, and nobody meant to.
+const MOST_PACKETS: u64 = 10_000_000_000;
+/// The longest replay.
+const LONGEST: Duration = Duration::from_secs(31 * 86_400);
 
 /// What is known of a replay before it begins.
 pub struct Survey {
@@ -41,7 +47,8 @@ impl Survey {
     /// Of the vectors that are played by `plan`.
     ///
     /// # Errors
-    /// When the file cannot be read, holds more vectors than can be numbered, or a model did not conserve what it must.
+    /// When the file cannot be read, holds more vectors than can be numbered, or more than can be played; or when a model did not conserve
+    /// what it must.
     pub fn of(plan: &Plan) -> anyhow::Result<Self> {
         let set = Set::read(plan)?;
         let reading = if set.is_in_order {
@@ -56,6 +63,7 @@ impl Survey {
             delays.extend(ways(plan, &part));
             forecaster.enter(&part);
         }
+        check_work(&forecaster)?;
         let (totals, forecast) = forecaster.finish();
         Ok(Self {
             totals,
@@ -81,6 +89,24 @@ fn ways(plan: &Plan, part: &Part) -> [Duration; 2] {
         ways.reverse();
     }
     ways
+}
+
+/// Refuses what would not come to an end.
+fn check_work(forecaster: &Forecaster) -> anyhow::Result<()> {
+    let (packets, last_end) = forecaster.work();
+    ensure!(
+        packets <= MOST_PACKETS,
+        "these are {:.3e} packets, and more than {:.0e} would take days - play a part of them, by --duration",
+        packets as f64,
+        MOST_PACKETS as f64
+    );
+    ensure!(
+        last_end <= LONGEST,
+        "the last connection is not over before day {}, and {} days is the most - end the replay by --duration",
+        last_end.as_secs() / 86_400,
+        LONGEST.as_secs() / 86_400
+    );
+    Ok(())
 }
 
 /// When nothing starts any more.

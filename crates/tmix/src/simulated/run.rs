@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
             if self.next.is_none() && hosts().all(Host::is_over) {
                 return Ok(Ending::Complete);
             }
-            if hosts().any(Host::is_waiting) {
+            if self.next.is_some() || hosts().any(Host::is_waiting) {
                 self.heard = now;
             }
             if now.since(self.heard) > PATIENCE {
