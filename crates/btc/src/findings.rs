@@ -12,7 +12,6 @@ use record::{Record, RecordWriter};
 use schema::Direction;
 use schema::LinkTruth;
 use schema::tables::{Cpu, Queue};
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -64,7 +63,8 @@ pub struct Findings {
     round_trips: Vec<RoundTrip>,
     events: Vec<EventRow>,
     segments: Vec<SegmentRow>,
-    numbers: HashMap<(u16, bool), Numbers>,
+    /// By transfer: at its receiving end, and at its sending end.
+    numbers: Vec<[Numbers; 2]>,
     written: [usize; 2],
     /// Empty; the memory of what an inbox held.
     spare: Vec<Row>,
@@ -139,8 +139,11 @@ impl Findings {
             Row::Cpu(row) => self.cpu.push(row),
             Row::Event(row) => self.events.push(row),
             Row::Passed(passed) => {
-                let key = (passed.transfer, passed.at_sender);
-                let numbers = self.numbers.entry(key).or_default();
+                let place = usize::from(passed.transfer);
+                if self.numbers.len() <= place {
+                    self.numbers.resize_with(place + 1, Default::default);
+                }
+                let numbers = &mut self.numbers[place][usize::from(passed.at_sender)];
                 self.segments.push(numbers.row(&passed, first_seq));
             }
             Row::RoundTrip(row) => {
@@ -185,7 +188,9 @@ impl Findings {
     ) {
         self.transfers
             .push(transfer(plan, round, &sender, receiver.as_ref()));
-        self.numbers.retain(|(id, _), _| *id != sender.id);
+        if let Some(numbers) = self.numbers.get_mut(usize::from(sender.id)) {
+            *numbers = Default::default();
+        }
         self.quality.push(Ends {
             sender: sender.quality,
             receiver: receiver
