@@ -1,12 +1,15 @@
 // A dumbbell of N TCP transfers in htsim (Broadcom/csg-htsim), the peer of crates/sim/examples/dumbbell.rs. See sim-peers.
 //
-//   sim-htsim FLOWS SECONDS [count]
+//   sim-htsim FLOWS SECONDS [count | FILE]
 //
 // Prints what was simulated and the time that took, by the clock and of the processor, as JSON. With `count` every packet that leaves a host and
-// every one that comes to the end of a link is counted; without, nothing looks on, so that nothing slows the run down.
+// every one that comes to the end of a link is counted; with the name of a FILE its own log of packets is written there. With neither nothing looks on,
+// so that nothing slows the run down.
 
 #include "config.h"
 #include "eventlist.h"
+#include "logfile.h"
+#include "loggers.h"
 #include "network.h"
 #include "pipe.h"
 #include "queue.h"
@@ -15,6 +18,7 @@
 #include <chrono>
 #include <ctime>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -67,19 +71,27 @@ int main(int argc, char **argv)
 {
     const int flows = argc > 1 ? std::stoi(argv[1]) : 10;
     const double seconds = argc > 2 ? std::stod(argv[2]) : 60;
-    g_counts = argc > 3;
+    const std::string third = argc > 3 ? argv[3] : "";
+    g_counts = third == "count";
     // What it says on its way is none of the result.
     std::ostringstream said;
     std::streambuf *out = std::cout.rdbuf(said.rdbuf());
     EventList events;
     events.setEndtime(timeFromSec(seconds));
     Packet::set_packet_size(1500);
+    std::unique_ptr<Logfile> log;
+    TcpTrafficLogger packets;
+    if (!third.empty() && !g_counts)
+    {
+        log = std::make_unique<Logfile>(third, events);
+        log->addLogger(packets);
+    }
     Way there(100, 10, 167, events), back(100, 10, 167, events);
     TcpRtxTimerScanner timers(timeFromMs(10), events);
     std::vector<TcpSink *> sinks;
     for (int i = 0; i < flows; ++i)
     {
-        auto *source = new TcpSrc(nullptr, nullptr, events);
+        auto *source = new TcpSrc(nullptr, log ? &packets : nullptr, events);
         auto *sink = new TcpSink();
         timers.registerTcp(*source);
         auto *left = new Way[2]{{1000, 1, 1000, events}, {1000, 1, 1000, events}};
