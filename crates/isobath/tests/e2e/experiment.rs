@@ -418,6 +418,7 @@ capacity = 50.0
 share = "1/40"
 starts = "20s"
 warm_up = "5s"
+cool_down = "2s"
 
 [[study.replay.families]]
 structures = ["block-sequential", "a-t-b-t"]
@@ -434,6 +435,56 @@ fn in_virtual_time_all_models_play_everything() {
         let of = |column| cell(&found, 0, row, column).as_f64().unwrap();
         assert!(of("ended") > 300.0 && of("cut") > 0.0, "{models}");
         assert!(of("load forward") > 0.1, "{models}");
+    }
+    let cases = found["cases"].as_array().unwrap();
+    let captured = cases.iter().find(|case| {
+        let name = case["name"].as_str().unwrap();
+        name.starts_with("23. ")
+    });
+    assert_eq!(captured.unwrap()["holds"], true, "{captured:#?}");
+}
+
+/// The tables of an experiment's runs in `place`, by their paths below it.
+fn tables(place: &Path) -> Vec<(String, Vec<u8>)> {
+    let runs = place.join("x/runs");
+    let in_run = |run: String| {
+        let tables = entries(&runs.join(&run)).into_iter();
+        let tables = tables.filter(|name| name.ends_with(".parquet"));
+        let read = |name: String| fs::read(runs.join(&run).join(name)).unwrap();
+        let found = tables.map(|name| (format!("{run}/{name}"), read(name)));
+        found.collect::<Vec<_>>()
+    };
+    let folders = entries(&runs).into_iter();
+    let folders = folders.filter(|name| runs.join(name).is_dir());
+    let mut found: Vec<_> = folders.flat_map(in_run).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn taken_up_again_by_other_jobs_runs_in_virtual_time_are_the_same_to_the_octet() {
+    let line = |jobs| {
+        let line = ["experiment", "run", "my.toml", "--world", "sim", "-q"];
+        [&line[..], &["--out", "x", "--jobs", jobs]].concat()
+    };
+    let places = [(); 2].map(|()| folder(&[("my.toml", REPLAYS)]));
+    let [whole, parts] = places.each_ref().map(tempfile::TempDir::path);
+    let ran = run(whole, &line("2"));
+    assert!(matches!(ran.code(), Some(0 | 1 | 5)), "{ran:?}");
+    let going = Running::start(isobath(parts, &line("1")));
+    let runs = parts.join("x/runs");
+    eventually("a record", || count(&runs) >= 1);
+    going.signal(Signal::KILL);
+    going.finish();
+    assert!(count(&runs) < 5, "it was stopped");
+    let ran = run(parts, &line("2"));
+    assert!(matches!(ran.code(), Some(0 | 1 | 5)), "{ran:?}");
+    let [whole, parts] = [whole, parts].map(tables);
+    let names =
+        |of: &[(String, Vec<u8>)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&whole), names(&parts));
+    for ((name, one), (_, other)) in whole.iter().zip(&parts) {
+        assert!(one == other, "{name}");
     }
 }
 

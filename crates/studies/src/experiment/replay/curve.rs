@@ -4,6 +4,9 @@
 //! typical. The product-limit estimate (Kaplan and Meier 1958) lets each count for as long as it was seen: of those that
 //! were still under way after so long, which share ended just then?
 
+/// Shares closer than this, in per cent, are told as one.
+const SMALLEST_STEP: f64 = 0.0005;
+
 /// Shares in per cent, over times in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Curve {
@@ -36,10 +39,22 @@ impl Curve {
             curve.ended += 1;
             sum += ms;
             left *= 1.0 - 1.0 / (times.len() - place) as f64;
-            curve.steps.push((ms, (1.0 - left) * 100.0));
+            curve.step(ms, (1.0 - left) * 100.0);
         }
         curve.mean = sum / curve.ended.max(1) as f64;
         curve
+    }
+
+    /// The curve rises to `share` at `ms`. Of steps at one time, and of those that are too small to tell, the last is kept: millions of
+    /// connections take no more memory than some hundred thousand.
+    fn step(&mut self, ms: f64, share: f64) {
+        if let [.., (_, before), (last_ms, last)] = &mut self.steps[..]
+            && (ms <= *last_ms || share - *before < SMALLEST_STEP)
+        {
+            (*last_ms, *last) = (ms, share);
+        } else {
+            self.steps.push((ms, share));
+        }
     }
 
     /// Of values that are all known.

@@ -307,8 +307,8 @@ fn how(replays: &Replays, found: &Found) -> String {
     if replays.is_simulated() {
         return format!(
             "All runs are in virtual time. Connections start for {starts} s, {} of the trace's, none of them left out; what is open at the end is cut, \
-             and figures are those of the time after the warm-up. Runs of a model differ by their seeds.",
-            replays.load().0
+             and figures of links are those of the time between warm-up and cool-down. Runs of a model differ by their seeds. Only the first minute is captured.",
+            replays.share()
         );
     }
     format!(

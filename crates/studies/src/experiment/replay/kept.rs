@@ -131,7 +131,7 @@ fn draw(replays: &Replays, bench: &Bench<'_>, name: &str, period: Duration) -> a
         } else {
             " --cold"
         },
-        replays.load().0,
+        replays.share(),
         bench.seed
     );
     let words = text.split_whitespace().map(str::to_owned);
@@ -253,6 +253,7 @@ mod tests {
             starts: s(45),
             longest: s(14),
             warm_up: s(15),
+            cool_down: Duration::ZERO,
         };
         let vector = |start| Vector {
             transport: vectors::Transport::Tcp,

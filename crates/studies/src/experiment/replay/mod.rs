@@ -32,6 +32,8 @@ const CAPACITY: &str = "capacity.json";
 /// The run that is captured, and what its capture says.
 const CAPTURED: &str = "captured";
 const FIDELITY: &str = "fidelity.json";
+/// So much is captured in virtual time: of UNC's whole traffic half a gigabyte of headers.
+const LONGEST_CAPTURE: Duration = Duration::from_secs(60);
 /// The most runs of one cell, and cells.
 const MOST: usize = 1_000;
 /// The shortest replay that says anything.
@@ -87,6 +89,8 @@ struct Whole {
     share: String,
     starts: Span,
     warm_up: Span,
+    /// Part of `starts` at its end that figures of links are not of.
+    cool_down: Span,
 }
 
 /// Models of which each goes with each.
@@ -151,6 +155,7 @@ struct Extent {
     starts: Duration,
     longest: Duration,
     warm_up: Duration,
+    cool_down: Duration,
 }
 
 impl Extent {
@@ -158,6 +163,12 @@ impl Extent {
     /// A run is over when they are.
     fn after(&self) -> Duration {
         self.longest * 2
+    }
+
+    /// A run's length, and what of it at the beginning and at the end figures of links are not of.
+    fn times(&self) -> [Duration; 3] {
+        let after = self.after();
+        [self.starts + after, self.warm_up, self.cool_down + after]
     }
 
     /// The time of which figures are: all starts but those of the warm-up.
@@ -180,21 +191,44 @@ impl Replays {
         matches!(self.world, World::Sim)
     }
 
-    /// What is played where: the share, how long connections start, the warm-up, and how long a connection may take.
-    fn load(&self) -> (&str, Span, Span, Duration) {
-        match &self.whole {
-            Some(whole) if self.is_simulated() => {
-                (&whole.share, whole.starts, whole.warm_up, Duration::ZERO)
-            }
-            _ => (&self.share, self.starts, self.warm_up, self.longest.0),
+    /// How much of the mix's rate of starts is played.
+    fn share(&self) -> &str {
+        let whole = self.whole.as_ref().filter(|_| self.is_simulated());
+        whole.map_or(&self.share, |whole| &whole.share)
+    }
+
+    /// How much there is at scale 1.
+    fn whole_extent(&self) -> Extent {
+        let (starts, warm_up, cool_down, longest) = match &self.whole {
+            Some(whole) if self.is_simulated() => (
+                whole.starts,
+                whole.warm_up,
+                whole.cool_down.0,
+                Duration::ZERO,
+            ),
+            _ => (self.starts, self.warm_up, Duration::ZERO, self.longest.0),
+        };
+        Extent {
+            repeats: self.repeats,
+            starts: starts.0,
+            longest,
+            warm_up: warm_up.0,
+            cool_down,
         }
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
         if self.is_simulated() && self.whole.is_none() {
-            return Err("it does not say what is played in virtual time - add a table 'whole' with share, starts and warm_up".to_owned());
+            return Err("it does not say what is played in virtual time - add a table 'whole' with share, starts, warm_up and cool_down".to_owned());
         }
-        let (share, starts, warm_up, longest) = self.load();
+        let share = self.share();
+        let Extent {
+            starts,
+            longest,
+            warm_up,
+            cool_down,
+            ..
+        } = self.whole_extent();
         let parsed: Result<Share, _> = share.parse();
         parsed.map_err(|error| format!("share = '{share}': write {error}"))?;
         if !(1..=MOST).contains(&self.repeats) || !(1..=MOST).contains(&self.cells().len()) {
@@ -202,14 +236,14 @@ impl Replays {
                 "there are 1 to {MOST} cells of 1 to {MOST} repeats"
             ));
         }
-        if !(LEAST..=Duration::from_secs(86_400)).contains(&starts.0) {
+        if !(LEAST..=Duration::from_secs(86_400)).contains(&starts) {
             return Err("starts is 6s to a day".to_owned());
         }
-        if longest > warm_up.0 || longest.is_zero() && !self.is_simulated() {
+        if longest > warm_up || longest.is_zero() && !self.is_simulated() {
             return Err("longest is above 0 and at most warm_up".to_owned());
         }
-        if warm_up.0 > starts.0 / 2 {
-            return Err("warm_up is at most half of starts".to_owned());
+        if warm_up + cool_down > starts / 2 {
+            return Err("warm_up, with cool_down, is at most half of starts".to_owned());
         }
         if !(0.1..=1_000.0).contains(&self.capacity) {
             return Err("capacity is a multiple of the load, 0.1 to 1000".to_owned());
@@ -245,17 +279,18 @@ impl Replays {
     fn extent(&self, scale: Scale) -> Extent {
         let repeats = scale.of(self.repeats, 1);
         let share = (scale.get() * self.repeats as f64 / repeats as f64).min(1.0);
-        let (_, starts, warm_up, longest) = self.load();
-        let least = (LEAST.as_secs_f64() / starts.0.as_secs_f64()).min(1.0);
+        let whole = self.whole_extent();
+        let least = (LEAST.as_secs_f64() / whole.starts.as_secs_f64()).min(1.0);
         let shorter = |span: Duration| {
             let ms = span.as_secs_f64() * share.max(least) * 1e3;
             Duration::from_secs_f64(ms.round() / 1e3)
         };
         Extent {
             repeats,
-            starts: shorter(starts.0),
-            longest: shorter(longest),
-            warm_up: shorter(warm_up.0),
+            starts: shorter(whole.starts),
+            longest: shorter(whole.longest),
+            warm_up: shorter(whole.warm_up),
+            cool_down: shorter(whole.cool_down),
         }
     }
 
@@ -316,10 +351,20 @@ impl Replays {
 
     /// A run that counts.
     fn counted(&self, bench: &Bench<'_>, cell: Cell, name: &str, more: &str) -> Job {
-        let extent = self.extent(bench.scale);
-        let length = extent.starts + extent.after();
-        let times = [length, extent.warm_up, extent.after()];
+        let times = self.extent(bench.scale).times();
         self.job(bench, cell, name, VECTORS, times, more)
+    }
+
+    /// The control's run that is captured. In virtual time that is the beginning: what is open at its end is cut as a capture cuts it.
+    fn captured(&self, bench: &Bench<'_>) -> Job {
+        let options = format!("--seed {}", bench.seed);
+        if !self.is_simulated() {
+            return self.counted(bench, CONTROL, CAPTURED, &options);
+        }
+        let length = self.extent(bench.scale).starts.min(LONGEST_CAPTURE);
+        let times = [length, Duration::ZERO, Duration::ZERO];
+        let options = format!("{options} --capture");
+        self.job(bench, CONTROL, CAPTURED, VECTORS, times, &options)
     }
 
     /// Options of a run that is not captured. In virtual time nothing differs from run to run but what the seed makes.
@@ -362,10 +407,7 @@ pub(super) fn run(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut free = replays.jobs(bench, Mode::Unconstrained, "");
-    if !replays.is_simulated() {
-        let options = format!("--seed {}", bench.seed);
-        free.push(replays.counted(bench, CONTROL, CAPTURED, &options));
-    }
+    free.push(replays.captured(bench));
     pool::run(bench, &free);
     if bench.is_interrupted() {
         return Ok(());

@@ -44,12 +44,18 @@ fn in_virtual_time_the_hour_is_whole() {
     };
     let at = |scale: &str| {
         let extent = replays.extent(scale.parse().unwrap());
-        let seconds = [extent.starts, extent.longest, extent.warm_up].map(|span| span.as_secs());
+        let seconds = [
+            extent.starts,
+            extent.longest,
+            extent.warm_up,
+            extent.cool_down,
+        ]
+        .map(|span| span.as_secs());
         (extent.repeats, seconds)
     };
-    assert_eq!(at("1"), (3, [3_600, 0, 600]));
-    assert_eq!(at("0.1"), (1, [1_080, 0, 180]));
-    assert_eq!(replays.load().0, "1");
+    assert_eq!(at("1"), (3, [3_600, 0, 600, 600]));
+    assert_eq!(at("0.1"), (1, [1_080, 0, 180, 180]));
+    assert_eq!(replays.share(), "1");
     let (other, _) = Description::find("btc/mathis").unwrap();
     let error = other.in_world(World::Sim).unwrap_err().to_string();
     assert!(error.contains("leave --world out"), "{error}");
@@ -97,7 +103,7 @@ fn what_cannot_be_replayed_is_refused_in_a_line() {
         (
             "warm_up = \"15s\"",
             "warm_up = \"23s\"",
-            "warm_up is at most half of starts",
+            "warm_up, with cool_down, is at most half of starts",
         ),
         (
             "longest = \"14s\"",

@@ -100,8 +100,12 @@ impl Told {
         self
     }
 
-    /// The same, if the models that are compared delivered as many octets; else nothing is told.
+    /// The same, if the models that are compared delivered as many octets; else nothing is told. D compares windows all the same: small
+    /// ones leave more to be delivered when the hour ends (section 6.3.2).
     fn if_equal(mut self, claim: &Claim, found: &Found) -> Self {
+        if claim.compares_windows() {
+            return self;
+        }
         let groups = found.groups.iter().filter(|group| claim.compares(group));
         let octets: Vec<f64> = groups.map(|group| group.pooled.octets).collect();
         let most = octets.iter().copied().fold(0.0, f64::max);
@@ -145,6 +149,11 @@ enum Among {
 }
 
 impl Claim {
+    fn compares_windows(&self) -> bool {
+        let is_fixed = |cell: &Cell| cell.windows != Windows::Empirical;
+        self.needs.iter().any(is_fixed)
+    }
+
     fn compares(&self, group: &Group) -> bool {
         let cell = group.cell;
         let in_grid = CORE.contains(&cell.rtt) && cell == Cell::new(cell.structure, cell.rtt);
