@@ -155,12 +155,11 @@ impl Sweep {
     /// # Errors
     /// When the disk does not take it.
     pub fn finish(&self) -> Result<Ended, Failure> {
-        let lines = self.folder.finish()?;
-        let count = |status| lines.values().filter(|line| line.status == status).count() as u64;
+        let index = self.folder.finish()?;
         Ok(Ended {
-            runs: lines.len() as u64,
-            complete: count(Status::Complete),
-            failed: count(Status::Failed),
+            runs: index.len() as u64,
+            complete: index.count(Status::Complete) as u64,
+            failed: index.count(Status::Failed) as u64,
         })
     }
 }

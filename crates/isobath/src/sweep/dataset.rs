@@ -5,25 +5,21 @@
 
 use super::cells::Cell;
 use super::file::SweepFile;
-use super::journal::Line;
+use super::journal::Index;
 use record::{Flat, write_columns};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Name of the file in the sweep's folder.
 pub(crate) const FILE: &str = "runs.parquet";
 
-/// Writes the table of `lines` into the folder `dir`.
+/// Writes the table of all lines of `index` into the folder `dir`.
 ///
 /// # Errors
-/// When the disk does not take it.
-pub(crate) fn write(
-    dir: &Path,
-    sweep: &SweepFile,
-    lines: &BTreeMap<u64, Line>,
-) -> Result<(), record::Error> {
+/// When the disk does not take it, or a line cannot be read.
+pub(crate) fn write(dir: &Path, sweep: &SweepFile, index: &Index) -> anyhow::Result<()> {
     let mut table = Flat::default();
-    for line in lines.values() {
+    for line in index.lines() {
+        let line = line?;
         let Some(cell) = Cell::of(sweep, line.run) else {
             continue;
         };
@@ -42,9 +38,10 @@ pub(crate) fn write(
             "verdict",
             serde_json::to_value(line.verdict).unwrap_or_default(),
         );
-        table.put("reason", line.reason.clone().into());
+        table.put("reason", line.reason.into());
         table.put_all(&mut String::new(), &line.summary);
         table.end_row();
     }
-    write_columns(&dir.join(FILE), &table.columns())
+    write_columns(&dir.join(FILE), &table.columns())?;
+    Ok(())
 }

@@ -16,8 +16,8 @@ use crate::batch::parameters::{Parameters, not_toml, unique};
 use kit::pool::error::Error;
 use serde::Deserialize;
 
-/// Most runs of a sweep: all their results are in memory when the table is made.
-pub(crate) const MOST_RUNS: u64 = 100_000;
+/// Most runs of a sweep: the columns of its table are in memory when it is made.
+pub(crate) const MOST_RUNS: u64 = 200_000;
 
 /// A sweep as its author wrote it.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -78,6 +78,11 @@ impl SweepFile {
         Ok(())
     }
 
+    /// How many combinations.
+    pub(crate) fn combinations(&self) -> u64 {
+        self.runs().unwrap_or_default() / u64::from(self.repetitions.max(1))
+    }
+
     /// How many runs it has; `None` when there is no number for that.
     pub(crate) fn runs(&self) -> Option<u64> {
         let lists = [self.measurements.len(), self.labs.len().max(1)];
@@ -110,7 +115,7 @@ mod tests {
         let with = |line: &str| message(&format!("measurements = ['btc']\n{line}"));
         assert!(with("speed = 9").starts_with("my.toml line 2: unknown field `speed`"));
         assert!(with("repetitions = 0").contains("repetitions is 0"));
-        assert!(with("repetitions = 4294967295").contains("at most 100000 runs"));
+        assert!(with("repetitions = 4294967295").contains("at most 200000 runs"));
         assert!(with("parameters.key = 'iso1-x'").contains("'key' cannot be a parameter"));
         assert!(with("labs = ['dsl', 'dsl']").contains("labs has 'dsl' twice"));
         assert!(message("measurements = []").contains("nothing to measure"));

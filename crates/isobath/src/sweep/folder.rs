@@ -2,7 +2,7 @@
 
 use super::cells::Cell;
 use super::file::SweepFile;
-use super::journal::{self, Journal, Line};
+use super::journal::{Index, Journal};
 use super::state::State;
 use super::{dataset, runner::Runner};
 use crate::batch::inputs;
@@ -12,7 +12,6 @@ use kit::pool::error::Error;
 use kit::pool::lock::{self, Lock};
 use kit::usage::Usage;
 use record::Status;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, absolute};
 
 /// A sweep that was written down: what it is, and where it goes.
@@ -116,10 +115,10 @@ impl Folder {
     /// When the journal cannot be read or written.
     pub(crate) fn due(&self) -> anyhow::Result<(Journal, Vec<u64>)> {
         let opened = Journal::open(&self.dir);
-        let (journal, lines) = opened.with_context(|| self.dir.display().to_string())?;
+        let (journal, index) = opened.with_context(|| self.dir.display().to_string())?;
         let is_made = |number: &u64| {
-            let line = lines.get(number);
-            line.is_some_and(|line| line.status != Status::Failed)
+            let status = index.status(*number);
+            status.is_some_and(|status| status != Status::Failed)
         };
         let due = (1..=self.runs()).filter(|number| !is_made(number));
         Ok((journal, due.collect()))
@@ -142,19 +141,19 @@ impl Folder {
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub(crate) fn lines(&self) -> anyhow::Result<BTreeMap<u64, Line>> {
-        Ok(journal::lines(&self.dir)?)
+    pub(crate) fn index(&self) -> anyhow::Result<Index> {
+        Ok(Index::of(&self.dir)?)
     }
 
     /// Writes the table of all runs.
     ///
     /// # Errors
     /// When the disk does not take it.
-    pub(crate) fn finish(&self) -> anyhow::Result<BTreeMap<u64, Line>> {
-        let mut lines = self.lines()?;
-        lines.retain(|number, _| (1..=self.runs()).contains(number));
-        dataset::write(&self.dir, &self.sweep, &lines)?;
-        Ok(lines)
+    pub(crate) fn finish(&self) -> anyhow::Result<Index> {
+        let mut index = self.index()?;
+        index.keep(1..=self.runs());
+        dataset::write(&self.dir, &self.sweep, &index)?;
+        Ok(index)
     }
 }
 

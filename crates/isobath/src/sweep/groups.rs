@@ -1,8 +1,10 @@
 //! The combinations of a sweep, to be compared.
 
 use super::cells::Cell;
-use super::journal;
+use super::journal::Index;
 use super::state::State;
+use crate::register::REGISTER;
+use kit::compare::figures::compared;
 use kit::compare::groups::{Group, Member};
 use std::path::Path;
 
@@ -19,7 +21,9 @@ pub(crate) fn of_sweep(dir: &Path) -> anyhow::Result<Vec<Group>> {
     let (state, sweep) = State::load(dir)?;
     let mut groups: Vec<Group> = Vec::new();
     let mut latest = 0;
-    for (number, line) in journal::lines(dir)? {
+    for line in Index::of(dir)?.lines() {
+        let line = line?;
+        let number = line.run;
         let Some(cell) = Cell::of(&sweep, number) else {
             continue;
         };
@@ -33,11 +37,15 @@ pub(crate) fn of_sweep(dir: &Path) -> anyhow::Result<Vec<Group>> {
                 members: Vec::new(),
             });
         }
+        let summary = match REGISTER.of_test(&line.test) {
+            Ok(measurement) => compared(measurement.figures(), line.summary),
+            Err(_) => line.summary,
+        };
         let member = Member {
             folder: dir.join(number.to_string()),
             status: Some(line.status),
             test: line.test,
-            summary: line.summary,
+            summary,
             reason: line.reason,
         };
         if let Some(group) = groups.last_mut() {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Name of the file in the sweep's folder.
@@ -66,18 +67,18 @@ impl Line {
 pub(crate) struct Journal(File);
 
 impl Journal {
-    /// Opens that of the folder `dir`, and hands out its lines so far, by number; made when there is none.
+    /// Opens that of the folder `dir`, and says which lines it has; made when there is none.
     ///
     /// # Errors
     /// When it cannot be read or written.
-    pub(crate) fn open(dir: &Path) -> io::Result<(Self, BTreeMap<u64, Line>)> {
+    pub(crate) fn open(dir: &Path) -> io::Result<(Self, Index)> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false);
         let mut file = file.open(dir.join(FILE))?;
-        let (lines, whole) = read(&file)?;
-        file.set_len(whole)?;
-        file.seek(SeekFrom::Start(whole))?;
-        Ok((Self(file), lines))
+        let index = Index::of(dir)?;
+        file.set_len(index.whole)?;
+        file.seek(SeekFrom::Start(index.whole))?;
+        Ok((Self(file), index))
     }
 
     /// Adds a line. It outlives this process at once.
@@ -91,27 +92,96 @@ impl Journal {
     }
 }
 
-/// The lines of the folder `dir`, by number.
-///
-/// # Errors
-/// When there is no such file.
-pub(crate) fn lines(dir: &Path) -> io::Result<BTreeMap<u64, Line>> {
-    Ok(read(&File::open(dir.join(FILE))?)?.0)
+/// Where the lines of a folder are, by run: summaries of many thousand runs do not fit into memory.
+#[derive(Debug)]
+pub(crate) struct Index {
+    file: File,
+    places: BTreeMap<u64, Place>,
+    /// Where the whole lines end.
+    whole: u64,
 }
 
-/// The whole lines of a file, and where they end.
-fn read(file: &File) -> io::Result<(BTreeMap<u64, Line>, u64)> {
-    let mut reader = BufReader::new(file);
-    let (mut lines, mut whole, mut text) = (BTreeMap::new(), 0, Vec::new());
-    loop {
-        text.clear();
-        let length = reader.read_until(b'\n', &mut text)?;
-        let line = serde_json::from_slice::<Line>(&text);
-        match line {
-            Ok(line) if text.ends_with(b"\n") => lines.insert(line.run, line),
-            _ => return Ok((lines, whole)),
-        };
-        whole += length as u64;
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: u64,
+    length: usize,
+    status: Status,
+}
+
+/// What of a line the index knows.
+#[derive(Deserialize)]
+struct Head {
+    run: u64,
+    status: Status,
+}
+
+impl Index {
+    /// The whole lines of the folder `dir`.
+    ///
+    /// # Errors
+    /// When there is no such file.
+    pub(crate) fn of(dir: &Path) -> io::Result<Self> {
+        let file = File::open(dir.join(FILE))?;
+        let mut reader = BufReader::new(&file);
+        let (mut places, mut whole, mut text) = (BTreeMap::new(), 0, Vec::new());
+        loop {
+            text.clear();
+            let length = reader.read_until(b'\n', &mut text)?;
+            let head = serde_json::from_slice::<Head>(&text);
+            let Some(Head { run, status }) = head.ok().filter(|_| text.ends_with(b"\n")) else {
+                break;
+            };
+            let at = whole;
+            let place = Place { at, length, status };
+            places.insert(run, place);
+            whole += length as u64;
+        }
+        Ok(Self {
+            file,
+            places,
+            whole,
+        })
+    }
+
+    /// What became of run `number`; `None` when it has no line.
+    pub(crate) fn status(&self, number: u64) -> Option<Status> {
+        Some(self.places.get(&number)?.status)
+    }
+
+    /// Leaves out the runs that are not among `numbers`.
+    pub(crate) fn keep(&mut self, numbers: RangeInclusive<u64>) {
+        self.places.retain(|number, _| numbers.contains(number));
+    }
+
+    /// How many lines there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How many runs ended so.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        let places = self.places.values();
+        places.filter(|place| place.status == status).count()
+    }
+
+    /// The lines by the numbers of their runs, read one by one.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = io::Result<Line>> {
+        self.places.values().map(|place| self.read(place))
+    }
+
+    /// The lines of the runs that ended so.
+    pub(crate) fn lines_of(&self, status: Status) -> impl Iterator<Item = io::Result<Line>> {
+        let places = self.places.values();
+        let places = places.filter(move |place| place.status == status);
+        places.map(|place| self.read(place))
+    }
+
+    fn read(&self, place: &Place) -> io::Result<Line> {
+        let mut text = vec![0; place.length];
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(place.at))?;
+        file.read_exact(&mut text)?;
+        Ok(serde_json::from_slice(&text)?)
     }
 }
 
@@ -122,18 +192,29 @@ mod tests {
     #[test]
     fn a_line_that_was_cut_is_written_again() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut journal, lines) = Journal::open(dir.path()).unwrap();
-        assert!(lines.is_empty());
+        let (mut journal, index) = Journal::open(dir.path()).unwrap();
+        assert_eq!(index.len(), 0);
         for run in [2, 1] {
             journal.append(&Line::failed(run, "x".to_owned())).unwrap();
         }
         let path = dir.path().join(FILE);
         let text = std::fs::read(&path).unwrap();
         std::fs::write(&path, &text[..text.len() - 3]).unwrap();
-        let (mut journal, lines) = Journal::open(dir.path()).unwrap();
-        assert_eq!(lines.keys().collect::<Vec<_>>(), [&2]);
-        journal.append(&Line::failed(3, "y".to_owned())).unwrap();
-        let lines = super::lines(dir.path()).unwrap();
-        assert_eq!(lines.keys().collect::<Vec<_>>(), [&2, &3]);
+        let (mut journal, index) = Journal::open(dir.path()).unwrap();
+        let runs = |index: &Index| -> Vec<u64> {
+            let lines = index.lines().map(|line| line.unwrap().run);
+            lines.collect()
+        };
+        assert_eq!(runs(&index), [2]);
+        for run in [3, 1] {
+            journal.append(&Line::failed(run, "y".to_owned())).unwrap();
+        }
+        let index = Index::of(dir.path()).unwrap();
+        assert_eq!(runs(&index), [1, 2, 3]);
+        assert_eq!(index.count(Status::Failed), 3);
+        assert_eq!(
+            (index.status(3), index.status(4)),
+            (Some(Status::Failed), None)
+        );
     }
 }

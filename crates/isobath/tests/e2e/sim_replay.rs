@@ -265,7 +265,7 @@ fn what_is_cut_or_absurd_is_refused_in_a_line() {
     let table = fs::read(place.path().join("whole.parquet")).unwrap();
     fs::write(place.path().join("cut.parquet"), &table[..table.len() / 2]).unwrap();
     for (file, says) in [
-        ("cut.cvec", "another number of epochs or ADUs"),
+        ("cut.cvec", "has no ADUs"),
         ("cut.parquet", "is damaged"),
         ("huge.cvec", "packets"),
         ("late.cvec", "not over before day"),

@@ -3,7 +3,7 @@
 //! Each measurement says which it has ([`crate::measurement::Measurement::FIGURES`]). One that a run lacks is no error: only
 //! those that at least one run has are shown.
 
-use crate::measurement::Stored;
+use crate::measurement::{self, Stored};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -83,6 +83,48 @@ impl Figure {
             || self.path.clone(),
             |less| format!("{} - {less}", self.path),
         )
+    }
+}
+
+/// What of `summary` is compared by figures that are `known`, and nothing else: as much of a hundred thousand runs fits into memory.
+pub fn compared(known: &[measurement::Figure], mut summary: Value) -> Value {
+    let paths = known.iter().flat_map(|figure| {
+        let unit = figure.unit.starts_with('/').then_some(figure.unit);
+        figure.path.split(" - ").chain(unit)
+    });
+    let ways: Vec<Vec<&str>> = paths
+        .map(|path| path.split('/').skip(1).collect())
+        .collect();
+    retain(
+        &mut summary,
+        &ways.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+    );
+    summary
+}
+
+/// Leaves in `value` what lies at the end of one of `ways`, and how the elements of a list call themselves.
+fn retain(value: &mut Value, ways: &[&[&str]]) {
+    if ways.iter().any(|way| way.is_empty()) {
+        return;
+    }
+    let through = |key: &str| -> Vec<&[&str]> {
+        let through = ways.iter().filter(|way| way[0] == "*" || way[0] == key);
+        through.map(|way| &way[1..]).collect()
+    };
+    match value {
+        Value::Object(parts) => parts.retain(|key, part| {
+            let inner = through(key);
+            retain(part, &inner);
+            !inner.is_empty()
+        }),
+        Value::Array(parts) => {
+            for (index, part) in parts.iter_mut().enumerate() {
+                let mut inner = through(&index.to_string());
+                inner.push(&["test"]);
+                retain(part, &inner);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -168,6 +210,28 @@ mod tests {
             ]
         );
         assert_eq!(figures[6].formula(), "/voip/a~1b/up/mos");
+    }
+
+    #[test]
+    fn what_is_not_compared_is_left_out_and_figures_stay() {
+        let known = [
+            measurement::figure("rtt", "ms", "/rtt_ms/p50"),
+            measurement::figure("more", "/unit", "/idle/value - /loaded/value"),
+            measurement::figure("of *", "", "/tests/*/sent"),
+        ];
+        let summary = json!({
+            "rtt_ms": { "p50": 1.5, "p90": 2.0 }, "idle": { "value": 5 }, "loaded": { "value": 2, "n": 7 }, "unit": "ms",
+            "tests": [{ "test": "a", "sent": 3, "lost": 1 }, { "test": "b", "sent": 4 }], "more": ["words"],
+        });
+        let kept = compared(&known, summary);
+        assert_eq!(
+            kept,
+            json!({
+                "rtt_ms": { "p50": 1.5 }, "idle": { "value": 5 }, "loaded": { "value": 2 }, "unit": "ms",
+                "tests": [{ "test": "a", "sent": 3 }, { "test": "b", "sent": 4 }],
+            })
+        );
+        assert_eq!(compared(&known, Value::Null), Value::Null);
     }
 
     #[test]

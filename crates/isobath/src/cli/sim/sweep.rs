@@ -5,7 +5,7 @@ use crate::register::REGISTER;
 use crate::sweep::cells::Cell;
 use crate::sweep::file::SweepFile;
 use crate::sweep::folder::{self, Folder};
-use crate::sweep::journal::Line;
+use crate::sweep::journal::Index;
 use crate::sweep::runner::Runner;
 use crate::sweep::{dataset, groups};
 use anyhow::Context as _;
@@ -15,7 +15,6 @@ use kit::options::INTERRUPTED;
 use kit::usage::{Usage, print};
 use record::Status;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -24,7 +23,7 @@ use std::thread::available_parallelism;
 use sys::process;
 
 /// Most combinations that are compared on a terminal.
-const MOST_COMPARED: usize = 12;
+const MOST_COMPARED: u64 = 12;
 /// Failures that are told one by one.
 const MOST_TOLD: usize = 5;
 
@@ -99,13 +98,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         let _ = writeln!(
             std::io::stderr(),
             "sweep: interrupted with {} of {runs} runs made - go on with 'isobath sim sweep --resume {}'",
-            folder.lines()?.len(),
+            folder.index()?.len(),
             shown.display()
         );
         return Ok(INTERRUPTED);
     }
-    let lines = folder.finish()?;
-    conclude(args, &folder.sweep, &lines, (&folder.dir, shown))
+    let index = folder.finish()?;
+    conclude(args, &folder.sweep, &index, (&folder.dir, shown))
 }
 
 /// Runs at a time: as many as were asked for, or one for each processor.
@@ -127,41 +126,35 @@ fn list(sweep: &SweepFile) -> anyhow::Result<u8> {
 fn conclude(
     args: &Args,
     sweep: &SweepFile,
-    lines: &BTreeMap<u64, Line>,
+    index: &Index,
     (dir, shown): (&Path, &Path),
 ) -> anyhow::Result<u8> {
-    let failed: Vec<_> = lines
-        .values()
-        .filter(|line| line.status == Status::Failed)
-        .collect();
-    let complete = lines
-        .values()
-        .filter(|line| line.status == Status::Complete);
-    let complete = complete.count();
+    let [complete, failed] = [Status::Complete, Status::Failed].map(|status| index.count(status));
     if args.json {
         print(&serde_json::to_string_pretty(&json!({
             "folder": shown, "table": shown.join(dataset::FILE),
-            "runs": lines.len(), "complete": complete, "failed": failed.len(),
+            "runs": index.len(), "complete": complete, "failed": failed,
         }))?)?;
     } else {
-        let groups = groups::of_sweep(dir)?;
-        if groups.len() <= MOST_COMPARED {
-            let comparison = Comparison::of(&REGISTER, &groups, false);
+        let combinations = sweep.combinations();
+        if combinations <= MOST_COMPARED {
+            let comparison = Comparison::of(&REGISTER, &groups::of_sweep(dir)?, false);
             if comparison.has_runs() {
                 print(&table::page(&comparison))?;
             }
         }
-        for line in failed.iter().take(MOST_TOLD) {
+        for line in index.lines_of(Status::Failed).take(MOST_TOLD) {
+            let line = line?;
             let title = Cell::of(sweep, line.run).map_or_else(String::new, |cell| cell.title());
             let reason = line.reason.as_deref().unwrap_or_default();
             print(&format!("run {}  {title}: {reason}", line.run))?;
         }
         print(&format!(
             "runs          {complete} of {} complete, of {} combinations\ntable         {}",
-            lines.len(),
-            groups.len(),
+            index.len(),
+            combinations,
             shown.join(dataset::FILE).display()
         ))?;
     }
-    Ok(if failed.is_empty() { 0 } else { FAILED })
+    Ok(if failed == 0 { 0 } else { FAILED })
 }
