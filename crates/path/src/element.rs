@@ -40,7 +40,8 @@ pub trait Element<B>: Send {
         Duration::ZERO
     }
 
-    /// Shows packets that go on soon after `now`, each once at most: an opportunity to have at hand what they need.
+    /// Shows packets that go on soon after `now`: an opportunity to have at hand what they need. Not all of them, and each at most once by each
+    /// stage.
     fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
         let _ = (now, see);
     }

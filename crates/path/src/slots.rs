@@ -101,13 +101,17 @@ impl<T> Slots<T> {
         })
     }
 
-    /// Shows the items of the slots up to `until`, at most [`SLOTS`] ahead, that were not shown yet; what enters a slot afterwards is left
-    /// out.
+    /// Shows the items of the slots up to `until`, less than [`SLOTS`] after the next one, that were not shown yet; what enters a slot afterwards
+    /// is left out.
     #[inline]
     pub fn ahead(&mut self, until: u64, mut see: impl FnMut(&T)) {
         if until <= self.seen || self.next == u64::MAX {
             return;
         }
+        debug_assert!(
+            until.saturating_sub(self.next) < SLOTS,
+            "two slots would be one"
+        );
         let mut slot = self.next;
         if slot <= self.seen {
             slot = self.after(self.seen + 1);

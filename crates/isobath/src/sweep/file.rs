@@ -78,7 +78,7 @@ impl SweepFile {
         Ok(())
     }
 
-    /// How many combinations.
+    /// How many combinations it asks for.
     pub(crate) fn combinations(&self) -> u64 {
         self.runs().unwrap_or_default() / u64::from(self.repetitions.max(1))
     }

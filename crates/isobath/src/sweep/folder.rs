@@ -137,7 +137,7 @@ impl Folder {
         at_home(&self.state, || runner.run(due, journal))?
     }
 
-    /// The lines of all runs so far.
+    /// Where the lines of all runs so far are.
     ///
     /// # Errors
     /// When the journal cannot be read.

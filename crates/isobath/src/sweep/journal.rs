@@ -92,7 +92,7 @@ impl Journal {
     }
 }
 
-/// Where the lines of a folder are, by run: summaries of many thousand runs do not fit into memory.
+/// Where the lines of a folder are, by run: the summaries of all runs take more memory than there may be.
 #[derive(Debug)]
 pub(crate) struct Index {
     file: File,
@@ -108,13 +108,6 @@ struct Place {
     status: Status,
 }
 
-/// What of a line the index knows.
-#[derive(Deserialize)]
-struct Head {
-    run: u64,
-    status: Status,
-}
-
 impl Index {
     /// The whole lines of the folder `dir`.
     ///
@@ -127,8 +120,9 @@ impl Index {
         loop {
             text.clear();
             let length = reader.read_until(b'\n', &mut text)?;
-            let head = serde_json::from_slice::<Head>(&text);
-            let Some(Head { run, status }) = head.ok().filter(|_| text.ends_with(b"\n")) else {
+            // All of it is read: a run whose line is damaged is made again.
+            let line = serde_json::from_slice::<Line>(&text);
+            let Some(Line { run, status, .. }) = line.ok().filter(|_| text.ends_with(b"\n")) else {
                 break;
             };
             let at = whole;
@@ -209,6 +203,12 @@ mod tests {
         for run in [3, 1] {
             journal.append(&Line::failed(run, "y".to_owned())).unwrap();
         }
+        let index = Index::of(dir.path()).unwrap();
+        assert_eq!(runs(&index), [1, 2, 3]);
+        // One that is whole and cannot be read, and what follows.
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text += "{\"run\": 4, \"status\": \"complete\", \"verdict\": 7}\n";
+        std::fs::write(&path, &text).unwrap();
         let index = Index::of(dir.path()).unwrap();
         assert_eq!(runs(&index), [1, 2, 3]);
         assert_eq!(index.count(Status::Failed), 3);

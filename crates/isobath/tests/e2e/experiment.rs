@@ -473,12 +473,13 @@ fn taken_up_again_by_other_jobs_runs_in_virtual_time_are_the_same_to_the_octet()
     assert!(matches!(ran.code(), Some(0 | 1 | 5)), "{ran:?}");
     let going = Running::start(isobath(parts, &line("1")));
     let runs = parts.join("x/runs");
-    eventually("a record", || count(&runs) >= 1);
+    eventually("a second record", || count(&runs) >= 2);
     going.signal(Signal::KILL);
     going.finish();
-    assert!(count(&runs) < 5, "it was stopped");
+    let first = fs::read(first_record(&runs)).unwrap();
     let ran = run(parts, &line("2"));
     assert!(matches!(ran.code(), Some(0 | 1 | 5)), "{ran:?}");
+    assert_eq!(fs::read(first_record(&runs)).unwrap(), first, "made again");
     let [whole, parts] = [whole, parts].map(tables);
     let names =
         |of: &[(String, Vec<u8>)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();

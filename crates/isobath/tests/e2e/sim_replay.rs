@@ -194,13 +194,8 @@ fn who_waits_longer_than_any_patience_is_waited_for() {
 
 #[test]
 fn a_pause_longer_than_any_patience_is_passed() {
-    let at = |second: u64| {
-        let start = second * 1_000_000;
-        format!(
-            "SEQ {start} 1 1 1\nw 65535 65535\nr 10000\nl 0.000000 0.000000\n> 100\nt 0\n< 5000\nt 0\n"
-        )
-    };
-    let place = folder(&[("v.cvec", &[at(0), at(10_000)].concat())]);
+    let both = ["0", "10000000000"].map(|start| one(start, "100", "0", "10000"));
+    let place = folder(&[("v.cvec", &both.concat())]);
     let printed = simulated(place.path(), "run", &["--lab", "wire"]);
     assert_eq!(printed["status"], "complete");
     assert_eq!(printed["summary"]["connections"]["completed"], 2);

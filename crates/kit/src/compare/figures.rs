@@ -86,7 +86,7 @@ impl Figure {
     }
 }
 
-/// What of `summary` is compared by figures that are `known`, and nothing else: as much of a hundred thousand runs fits into memory.
+/// The part of `summary` that `known` figures are compared by: those of thousands of runs fit into memory.
 pub fn compared(known: &[measurement::Figure], mut summary: Value) -> Value {
     let paths = known.iter().flat_map(|figure| {
         let unit = figure.unit.starts_with('/').then_some(figure.unit);

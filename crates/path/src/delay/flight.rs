@@ -45,7 +45,7 @@ impl<B> Flight<B> {
         }
     }
 
-    /// Shows packets that depart soon.
+    /// Shows packets on the wheel that depart soon.
     #[inline]
     pub(crate) fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
         if let Some(near) = &mut self.near {

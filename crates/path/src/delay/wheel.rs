@@ -66,7 +66,7 @@ impl<B> Wheel<B> {
         Ok(())
     }
 
-    /// Shows packets that depart within the next quarter of a millisecond, each once.
+    /// Shows packets that depart within the next quarter of a millisecond, each at most once.
     #[inline]
     pub(super) fn foresee(&mut self, now: Instant, see: &mut dyn FnMut(&Packet<B>)) {
         self.slots.ahead(slot(now).max(self.open) + AHEAD, see);

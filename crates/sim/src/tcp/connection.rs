@@ -126,13 +126,6 @@ impl Connection {
         }
     }
 
-    /// Brings its state near the processor.
-    pub fn prefetch(&self) {
-        if let Phase::Established(flow) = &self.phase {
-            sys::prefetch(&**flow);
-        }
-    }
-
     /// The instant of [`Connection::next_timeout`] has come.
     pub fn handle_timeout(&mut self, settings: &Settings, now: Instant) {
         match &mut self.phase {
@@ -268,7 +261,7 @@ impl Connection {
         Some((sender.sent().retransmits, sender.min_rtt()))
     }
 
-    const fn flow(&self) -> Option<&Flow> {
+    pub(super) const fn flow(&self) -> Option<&Flow> {
         match &self.phase {
             Phase::Established(flow) => Some(flow),
             _ => None,

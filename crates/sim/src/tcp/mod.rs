@@ -24,7 +24,7 @@ mod stack;
 
 pub use connection::{Connection, Settings, Terms};
 pub use packet::{Data, Datagram, Tcp};
-pub use stack::{Incoming, Key, Stack, back};
+pub use stack::{Fetch, Incoming, Key, Stack, back};
 
 use crate::Addressed;
 use path::{Assigned, Pipeline, Resolver, Spec};

@@ -9,6 +9,15 @@ use std::collections::{HashMap, VecDeque};
 use transport::{Ack, SackBlocks, Segment};
 use units::{Dscp, Ecn, FlowId, Instant};
 
+/// Brings memory near the processor before it is needed. Whoever drives hosts with many connections knows how.
+pub trait Fetch {
+    /// Begins to fetch all of `value`, and does not wait for it.
+    fn fetch<T>(&self, value: &T);
+}
+
+/// So many packets after its entry a connection's flow is fetched: by then the entry is there, which says where the flow is.
+const FORESEEN: usize = 4;
+
 /// Names one of a host's connections while it is there.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Key(u32);
@@ -57,8 +66,8 @@ pub struct Stack {
     strays: VecDeque<Parcel<Tcp>>,
     /// When the SYN left that asked for a connection last.
     asked: Instant,
-    foreseen: [u32; 4],
-    turn: usize,
+    /// Connections whose entries are being fetched, the latest last.
+    foreseen: VecDeque<Key>,
 }
 
 #[derive(Debug)]
@@ -105,8 +114,7 @@ impl Stack {
             drained: VecDeque::new(),
             strays: VecDeque::new(),
             asked: Instant::ZERO,
-            foreseen: [u32::MAX; 4],
-            turn: 0,
+            foreseen: VecDeque::new(),
         }
     }
 
@@ -173,21 +181,31 @@ impl Stack {
         }
     }
 
-    /// `packet` arrives soon: what it needs is brought near the processor. Returns its connection, and one that was foreseen before.
-    pub fn foresee(&mut self, packet: &Parcel<Tcp>) -> Option<[Key; 2]> {
+    /// `packet` arrives soon: has `fetch` bring near what it needs. Returns its connection, and one of a packet foreseen before, of which the
+    /// first part has come meanwhile.
+    pub fn foresee(
+        &mut self,
+        packet: &Parcel<Tcp>,
+        fetch: &impl Fetch,
+    ) -> Option<(Key, Option<Key>)> {
         match &packet.body.payload {
-            Tcp::Data(data) => sys::prefetch(&**data),
-            Tcp::Ack(ack) => sys::prefetch(&**ack),
+            Tcp::Data(data) => fetch.fetch(&**data),
+            Tcp::Ack(ack) => fetch.fetch(&**ack),
             _ => {}
         }
         let &key = self.by_flow.get(&back(packet.flow).0)?;
-        sys::prefetch(self.entries.get(key as usize)?);
-        let before = std::mem::replace(&mut self.foreseen[self.turn % 4], key);
-        self.turn += 1;
-        if let Some(Some(entry)) = self.entries.get(before as usize) {
-            entry.connection.prefetch();
+        fetch.fetch(self.entries.get(key as usize)?);
+        self.foreseen.push_back(Key(key));
+        let before = if self.foreseen.len() > FORESEEN {
+            self.foreseen.pop_front()
+        } else {
+            None
+        };
+        let entry = before.and_then(|key| self.entries.get(key.index())?.as_ref());
+        if let Some(flow) = entry.and_then(|entry| entry.connection.flow()) {
+            fetch.fetch(flow);
         }
-        Some([Key(key), Key(before)])
+        Some((Key(key), before))
     }
 
     /// A packet of a connection that is over: what has been said is acknowledged as in `TIME_WAIT` (RFC 9293 section 3.10.7.4).

@@ -18,10 +18,10 @@ use vectors::model::Transform;
 use vectors::model::rtt::Summary;
 use vectors::{Transport, Vector};
 
-/// More packets than this take the better part of a day, and nobody meant to.
+/// More packets than this take hours.
 const MOST_PACKETS: u64 = 10_000_000_000;
-/// The longest replay.
-const LONGEST: Duration = Duration::from_secs(31 * 86_400);
+/// The longest replay: queues are looked at a hundred times a second, also of a week in which nothing happens.
+const LONGEST: Duration = Duration::from_secs(7 * 86_400);
 
 /// What is known of a replay before it begins.
 pub struct Survey {
@@ -96,15 +96,16 @@ fn check_work(forecaster: &Forecaster) -> anyhow::Result<()> {
     let (packets, last_end) = forecaster.work();
     ensure!(
         packets <= MOST_PACKETS,
-        "these are {:.3e} packets, and more than {:.0e} would take days - play a part of them, by --duration",
+        "the vectors need about {:.1e} packets, and at most {:.0e} are simulated - play a part of them, by a shorter --duration",
         packets as f64,
         MOST_PACKETS as f64
     );
+    let days = |span: Duration| span.as_secs() / 86_400;
     ensure!(
         last_end <= LONGEST,
-        "the last connection is not over before day {}, and {} days is the most - end the replay by --duration",
-        last_end.as_secs() / 86_400,
-        LONGEST.as_secs() / 86_400
+        "the last connection is not over before day {}, and at most {} days are simulated - end the replay by a shorter --duration",
+        days(last_end),
+        days(LONGEST)
     );
     Ok(())
 }

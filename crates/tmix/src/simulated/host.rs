@@ -6,7 +6,7 @@ use crate::replay::datagrams;
 use crate::replay::live::{Alarm, End, Half, binding_window};
 use crate::replay::workload::Part;
 use path::RadixHeap;
-use sim::tcp::{Connection, Incoming, Key, Settings, Stack, Tcp, Terms, back};
+use sim::tcp::{Connection, Fetch, Incoming, Key, Settings, Stack, Tcp, Terms, back};
 use sim::{Node, NodeId, Parcel};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -55,6 +55,15 @@ pub(super) struct Host {
     changed: Vec<Key>,
     flows: Flows,
     news: News,
+}
+
+/// Fetches by the processor's instruction for it.
+struct Prefetch;
+
+impl Fetch for Prefetch {
+    fn fetch<T>(&self, value: &T) {
+        sys::prefetch(value);
+    }
 }
 
 /// An end at work.
@@ -305,13 +314,15 @@ impl Node for Host {
     const FORESEES: bool = true;
 
     fn foresee(&mut self, packet: &Parcel<Tcp>) {
-        let Some([key, before]) = self.stack.foresee(packet) else {
+        let Some((key, before)) = self.stack.foresee(packet, &Prefetch) else {
             return;
         };
         if let Some(live) = self.lives.get(key.index()) {
             sys::prefetch(live);
         }
-        if let Some(Some(live)) = self.lives.get(before.index()) {
+        // Where the vector is stands in what was fetched before.
+        let live = before.and_then(|key| self.lives.get(key.index())?.as_ref());
+        if let Some(live) = live {
             sys::prefetch(&*live.part);
         }
     }

@@ -18,6 +18,8 @@ use found::Found;
 use report::experiment::Experiment;
 use schema::replay::Summary;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 use std::time::Duration;
 use tmix::replay::verify;
 use tmix::trace::Share;
@@ -89,7 +91,8 @@ struct Whole {
     share: String,
     starts: Span,
     warm_up: Span,
-    /// Part of `starts` at its end that figures of links are not of.
+    /// Part of `starts` at its end that figures of links leave out.
+    #[serde(default)]
     cool_down: Span,
 }
 
@@ -171,7 +174,7 @@ impl Extent {
         [self.starts + after, self.warm_up, self.cool_down + after]
     }
 
-    /// The time of which figures are: all starts but those of the warm-up.
+    /// The time of which figures are in the lab: all starts but those of the warm-up.
     fn period(&self) -> Duration {
         self.starts.saturating_sub(self.warm_up)
     }
@@ -298,21 +301,23 @@ impl Replays {
         let extent = self.extent(scale);
         let runs = self.cells().len() * Mode::ALL.len() * extent.repeats;
         let (runs, side_by_side) = if self.is_simulated() {
-            (runs, jobs.max(1))
+            // More of them than processors only share these.
+            let processors = available_parallelism().map_or(1, NonZeroUsize::get);
+            (runs, jobs.clamp(1, processors))
         } else {
             // The rehearsal, and the one that is captured.
             (runs + 2, 1)
         };
-        let one = self.time_for_one(extent) + pool::OVERHEAD;
+        let one = self.time_for_one(extent.starts, extent) + pool::OVERHEAD;
         one.saturating_mul(u32::try_from(runs.div_ceil(side_by_side)).unwrap_or(u32::MAX))
     }
 
-    /// How long a run takes.
-    fn time_for_one(&self, extent: Extent) -> Duration {
+    /// How long a run takes in which connections start for so long.
+    fn time_for_one(&self, starts: Duration, extent: Extent) -> Duration {
         if self.is_simulated() {
-            extent.starts / SIMULATED
+            starts / SIMULATED
         } else {
-            extent.starts + extent.longest + AROUND
+            starts + extent.longest + AROUND
         }
     }
 
@@ -344,7 +349,7 @@ impl Replays {
             arguments: words
                 .chain([bench.folder(vectors).display().to_string()])
                 .collect(),
-            expected: self.time_for_one(extent),
+            expected: self.time_for_one(times[0].min(extent.starts), extent),
             is_heavy: !self.is_simulated(),
         }
     }

@@ -100,18 +100,18 @@ impl Told {
         self
     }
 
-    /// The same, if the models that are compared delivered as many octets; else nothing is told. D compares windows all the same: small
-    /// ones leave more to be delivered when the hour ends (section 6.3.2).
+    /// The same, if the models that are compared delivered as many octets; else nothing is told. Where connections are cut at the end of
+    /// an hour, D compares windows all the same: small ones leave more to be delivered then (section 6.3.2).
     fn if_equal(mut self, claim: &Claim, found: &Found) -> Self {
-        if claim.compares_windows() {
-            return self;
-        }
         let groups = found.groups.iter().filter(|group| claim.compares(group));
         let octets: Vec<f64> = groups.map(|group| group.pooled.octets).collect();
         let most = octets.iter().copied().fold(0.0, f64::max);
         let least = octets.iter().copied().fold(most, f64::min);
         if most - least > most * UNEQUAL_PCT / 100.0 {
             self.figures["octets_delivered"] = json!([least, most]);
+            if found.longest_s.is_infinite() && claim.compares_windows() {
+                return self;
+            }
             self.holds = None;
             self.found = format!(
                 "{}; but between {:.1} and {:.1} MB were delivered, so loads differ and not models alone",
