@@ -11,7 +11,12 @@ manifest() {
 
 # The versions of the project's own crates in the lock file: those without a source. Crates that are never released are at 0.0.0.
 locked() {
-    awk -F'"' -v RS= '/\nname = "/ && !/\nsource = / && $4 != "0.0.0" { print $4 }' Cargo.lock | sort -u
+    awk -F'"' '
+        function tell() { if (own && version != "" && version != "0.0.0") print version }
+        /^\[\[package\]\]/ { tell(); version = ""; own = 1 }
+        /^version = / { version = $2 }
+        /^source = / { own = 0 }
+        END { tell() }' Cargo.lock | sort -u
 }
 
 newest() {
