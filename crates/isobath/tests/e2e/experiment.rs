@@ -425,7 +425,6 @@ structures = ["block-sequential", "a-t-b-t"]
 rtts = ["usernet"]
 "#;
 
-/// Holds tmix/hour.
 #[test]
 fn in_virtual_time_all_models_play_everything() {
     let found = found(REPLAYS, &["--world", "sim"]);

@@ -263,9 +263,9 @@ fn what_is_cut_or_absurd_is_refused_in_a_line() {
         ("cut.cvec", "has no ADUs"),
         ("cut.parquet", "is damaged"),
         ("huge.cvec", "packets"),
-        ("late.cvec", "not over before day"),
-        ("slow.cvec", "not over before day"),
-        ("far.cvec", "not over before day"),
+        ("late.cvec", "is over on day"),
+        ("slow.cvec", "is over on day"),
+        ("far.cvec", "is over on day"),
     ] {
         let ran = run(place.path(), &["sim", "replay", file, "-o", "run"]);
         let said = &ran.ended(3).stderr;

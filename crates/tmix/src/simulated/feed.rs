@@ -100,10 +100,10 @@ fn check_work(forecaster: &Forecaster) -> anyhow::Result<()> {
         packets as f64,
         MOST_PACKETS as f64
     );
-    let days = |span: Duration| span.as_secs() / 86_400;
+    let days = |span: Duration| span.as_secs().div_ceil(86_400);
     ensure!(
         last_end <= LONGEST,
-        "the last connection is not over before day {}, and at most {} days are simulated - end the replay by a shorter --duration",
+        "the last connection is over on day {}, and at most {} days are simulated - end the replay by a shorter --duration",
         days(last_end),
         days(LONGEST)
     );

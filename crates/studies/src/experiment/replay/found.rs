@@ -307,7 +307,7 @@ fn how(replays: &Replays, found: &Found) -> String {
     if replays.is_simulated() {
         return format!(
             "All runs are in virtual time. Connections start for {starts} s, {} of the trace's, none of them left out; what is open at the end is cut, \
-             and figures of links are those of the time between warm-up and cool-down. Runs of a model differ by their seeds. Only the first minute is captured.",
+             and figures of links are those of the time between warm-up and cool-down, but for the longest time with a queue. Runs of a model differ by their seeds. Only the first minute is captured.",
             replays.share()
         );
     }

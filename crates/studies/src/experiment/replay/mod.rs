@@ -8,12 +8,14 @@
 
 mod claims;
 mod curve;
+mod extent;
 mod found;
 mod kept;
 mod measured;
 
 use super::pool::{self, Job, Outcome};
 use super::{Bench, Scale};
+use extent::{Extent, LEAST, Whole};
 use found::Found;
 use report::experiment::Experiment;
 use schema::replay::Summary;
@@ -38,8 +40,6 @@ const FIDELITY: &str = "fidelity.json";
 const LONGEST_CAPTURE: Duration = Duration::from_secs(60);
 /// The most runs of one cell, and cells.
 const MOST: usize = 1_000;
-/// The shortest replay that says anything.
-const LEAST: Duration = Duration::from_secs(6);
 /// What a run takes beside its replay: reading, the lab, closing connections, figures.
 const AROUND: Duration = Duration::from_secs(2);
 /// About as many seconds of UNC's whole traffic are simulated in one.
@@ -81,19 +81,6 @@ pub enum World {
     Lab,
     /// In virtual time.
     Sim,
-}
-
-/// A trace's whole traffic: nothing is left out, and what is open at the end is cut as a capture cuts it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Whole {
-    /// As in [`Replays`].
-    share: String,
-    starts: Span,
-    warm_up: Span,
-    /// Part of `starts` at its end that figures of links leave out.
-    #[serde(default)]
-    cool_down: Span,
 }
 
 /// Models of which each goes with each.
@@ -151,35 +138,6 @@ impl Mode {
     }
 }
 
-/// How much is done at a scale: fewer repeats first, then shorter ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Extent {
-    repeats: usize,
-    starts: Duration,
-    longest: Duration,
-    warm_up: Duration,
-    cool_down: Duration,
-}
-
-impl Extent {
-    /// After the last start, for connections to end: one of the longest, and as much again for what the link and the model add.
-    /// A run is over when they are.
-    fn after(&self) -> Duration {
-        self.longest * 2
-    }
-
-    /// A run's length, and what of it at the beginning and at the end figures of links are not of.
-    fn times(&self) -> [Duration; 3] {
-        let after = self.after();
-        [self.starts + after, self.warm_up, self.cool_down + after]
-    }
-
-    /// The time of which figures are in the lab: all starts but those of the warm-up.
-    fn period(&self) -> Duration {
-        self.starts.saturating_sub(self.warm_up)
-    }
-}
-
 impl Replays {
     /// The same in another world.
     ///
@@ -192,32 +150,6 @@ impl Replays {
 
     const fn is_simulated(&self) -> bool {
         matches!(self.world, World::Sim)
-    }
-
-    /// How much of the mix's rate of starts is played.
-    fn share(&self) -> &str {
-        let whole = self.whole.as_ref().filter(|_| self.is_simulated());
-        whole.map_or(&self.share, |whole| &whole.share)
-    }
-
-    /// How much there is at scale 1.
-    fn whole_extent(&self) -> Extent {
-        let (starts, warm_up, cool_down, longest) = match &self.whole {
-            Some(whole) if self.is_simulated() => (
-                whole.starts,
-                whole.warm_up,
-                whole.cool_down.0,
-                Duration::ZERO,
-            ),
-            _ => (self.starts, self.warm_up, Duration::ZERO, self.longest.0),
-        };
-        Extent {
-            repeats: self.repeats,
-            starts: starts.0,
-            longest,
-            warm_up: warm_up.0,
-            cool_down,
-        }
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
@@ -245,7 +177,7 @@ impl Replays {
         if longest > warm_up || longest.is_zero() && !self.is_simulated() {
             return Err("longest is above 0 and at most warm_up".to_owned());
         }
-        if warm_up + cool_down > starts / 2 {
+        if warm_up.saturating_add(cool_down) > starts / 2 {
             return Err("warm_up, with cool_down, is at most half of starts".to_owned());
         }
         if !(0.1..=1_000.0).contains(&self.capacity) {
@@ -277,24 +209,6 @@ impl Replays {
             }
         }
         cells
-    }
-
-    fn extent(&self, scale: Scale) -> Extent {
-        let repeats = scale.of(self.repeats, 1);
-        let share = (scale.get() * self.repeats as f64 / repeats as f64).min(1.0);
-        let whole = self.whole_extent();
-        let least = (LEAST.as_secs_f64() / whole.starts.as_secs_f64()).min(1.0);
-        let shorter = |span: Duration| {
-            let ms = span.as_secs_f64() * share.max(least) * 1e3;
-            Duration::from_secs_f64(ms.round() / 1e3)
-        };
-        Extent {
-            repeats,
-            starts: shorter(whole.starts),
-            longest: shorter(whole.longest),
-            warm_up: shorter(whole.warm_up),
-            cool_down: shorter(whole.cool_down),
-        }
     }
 
     pub(super) fn expected(&self, scale: Scale, jobs: usize) -> Duration {

@@ -34,6 +34,7 @@ fn the_core_grid_has_twelve_cells_and_the_other_ten_each_once() {
     }
 }
 
+/// Holds tmix/hour.
 #[test]
 fn in_virtual_time_the_hour_is_whole() {
     let (found, _) = Description::find("replay/structure").unwrap();
