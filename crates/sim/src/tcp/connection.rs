@@ -193,9 +193,14 @@ impl Connection {
         }
     }
 
-    /// Breaks the connection: the peer is told by a reset.
+    /// Breaks the connection. The peer is told by a reset, if it may know of the connection (RFC 9293 section 3.10.5).
     pub fn abort(&mut self) {
-        self.phase = Phase::Aborting;
+        self.phase = match &self.phase {
+            Phase::Refused => Phase::Refused,
+            Phase::Broken => Phase::Broken,
+            Phase::Opening(handshake) if !handshake.is_answer() => Phase::Broken,
+            _ => Phase::Aborting,
+        };
     }
 
     /// Whether something has happened since the last call that an application wants to know: the connection is there, octets

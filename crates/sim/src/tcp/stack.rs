@@ -5,7 +5,7 @@ use super::packet::Tcp;
 use crate::{Addressed, Headers, NodeId, Parcel};
 use foldhash::fast::FixedState;
 use path::{Family, Packet, RadixHeap};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use transport::{Ack, SackBlocks, Segment};
 use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -64,6 +64,8 @@ pub struct Stack {
     drained: VecDeque<Key>,
     /// Answers to packets that belong to no connection.
     strays: VecDeque<Parcel<Tcp>>,
+    /// Flows from here whose connections were given up, and are forgotten.
+    given_up: HashSet<u64, FixedState>,
     /// When the SYN left that asked for a connection last.
     asked: Instant,
     /// Connections whose entries are being fetched, the latest last.
@@ -113,6 +115,7 @@ impl Stack {
             ready: VecDeque::new(),
             drained: VecDeque::new(),
             strays: VecDeque::new(),
+            given_up: HashSet::default(),
             asked: Instant::ZERO,
             foreseen: VecDeque::new(),
         }
@@ -208,12 +211,17 @@ impl Stack {
         Some((Key(key), before))
     }
 
-    /// A packet of a connection that is over: what has been said is acknowledged as in `TIME_WAIT` (RFC 9293 section 3.10.7.4).
+    /// A packet of a connection that is over. One that was given up is reset (RFC 9293 section 3.10.7.1); in any other, what has been said
+    /// is acknowledged as in `TIME-WAIT` (section 3.10.7.4).
     fn answer_late(&mut self, packet: &Parcel<Tcp>, now: Instant) {
-        if let Tcp::Data(data) = &packet.body.payload {
-            let tcp = Tcp::Ack(Box::new(last_ack(&data.segment)));
-            self.stray(packet.body.from, back(packet.flow), tcp, now);
-        }
+        let flow = back(packet.flow);
+        let answer = match &packet.body.payload {
+            Tcp::Reset | Tcp::Udp(_) => return,
+            _ if self.given_up.contains(&flow.0) => Tcp::Reset,
+            Tcp::Data(data) => Tcp::Ack(Box::new(last_ack(&data.segment))),
+            _ => return,
+        };
+        self.stray(packet.body.from, flow, answer, now);
     }
 
     fn stray(&mut self, to: NodeId, flow: FlowId, tcp: Tcp, now: Instant) {
@@ -278,6 +286,9 @@ impl Stack {
         entry.is_ready = false;
         if entry.is_released && entry.connection.is_over() {
             self.by_flow.remove(&entry.flow.0);
+            if entry.connection.is_refused() || entry.connection.is_broken() {
+                self.given_up.insert(entry.flow.0);
+            }
             self.entries[key as usize] = None;
             self.free.push(key);
             return;
@@ -331,7 +342,7 @@ impl Stack {
         }
     }
 
-    /// Breaks the connection.
+    /// Breaks the connection, and is done with it.
     pub fn abort(&mut self, key: Key) {
         if let Some(entry) = entry_of(&mut self.entries, key.0) {
             entry.connection.abort();

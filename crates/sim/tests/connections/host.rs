@@ -69,6 +69,7 @@ impl Host {
         }
         if broken {
             self.seen.broken.get_or_insert(ms);
+            self.stack.abort(key);
         }
         if !established {
             return;

@@ -134,6 +134,28 @@ fn who_aborts_breaks_the_connection_at_the_other_end() {
     let [client, server] = play(&settings(), scripts, [&[], &[]]);
     assert!(client.sent.last().unwrap().1.is_reset());
     assert_eq!(server.broken, Some(100));
+    let resets = server.sent.iter().filter(|(_, tcp)| tcp.is_reset());
+    assert_eq!(resets.count(), 0, "a reset is not answered");
+}
+
+/// The peer sends again what was not acknowledged, and learns it then (RFC 9293 section 3.10.7.1).
+#[test]
+fn who_did_not_hear_of_an_abort_is_told_again() {
+    let mut scripts = exchange(100, 1_000);
+    scripts[0].aborts = true;
+    let [client, _] = play(&settings(), scripts, [&[], &[]]);
+    let reset = client.sent.len() as u64 - 1;
+    let [client, server] = play(&settings(), scripts, [&[reset], &[]]);
+    assert!(server.broken.unwrap() > 100, "{server:?}");
+    let told: Vec<_> = client
+        .sent
+        .iter()
+        .skip(usize::try_from(reset).unwrap())
+        .collect();
+    assert!(
+        told.len() > 1 && told.iter().all(|(_, tcp)| tcp.is_reset()),
+        "{told:?}"
+    );
 }
 
 #[test]
