@@ -33,8 +33,9 @@ impl Routes {
         }
         let mut routes = Self(routes);
         if leaving.iter().any(|count| *count > 1) {
+            let arriving = arriving(nodes, links);
             for destination in 0..nodes {
-                routes.fill(destination, links);
+                routes.fill(destination, &arriving);
             }
         }
         routes
@@ -51,11 +52,7 @@ impl Routes {
     }
 
     /// Fills in the tables' entries for one destination: breadth first from there, against the links.
-    fn fill(&mut self, destination: usize, links: &[(NodeId, NodeId)]) {
-        let mut arriving = vec![Vec::new(); self.0.len()];
-        for (number, (from, to)) in (0..).zip(links) {
-            arriving[to.0 as usize].push((from.0 as usize, LinkId(number)));
-        }
+    fn fill(&mut self, destination: usize, arriving: &[Vec<(usize, LinkId)>]) {
         let mut is_seen = vec![false; self.0.len()];
         is_seen[destination] = true;
         let mut frontier = VecDeque::from([destination]);
@@ -71,6 +68,15 @@ impl Routes {
             }
         }
     }
+}
+
+/// The links that lead to each node, with the nodes at which they begin.
+fn arriving(nodes: usize, links: &[(NodeId, NodeId)]) -> Vec<Vec<(usize, LinkId)>> {
+    let mut arriving = vec![Vec::new(); nodes];
+    for (number, (from, to)) in (0..).zip(links) {
+        arriving[to.0 as usize].push((from.0 as usize, LinkId(number)));
+    }
+    arriving
 }
 
 #[cfg(test)]
