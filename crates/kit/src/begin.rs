@@ -40,8 +40,11 @@ impl Opened {
         })
     }
 
-    /// Nothing has been measured: only what was just made is removed.
+    /// The run could not go on. If nothing has been measured, what was just made is removed; else the record stays, incomplete as it is.
     pub fn undo(&self) {
+        if !self.writer.is_empty() {
+            return;
+        }
         let _ = std::fs::remove_file(self.folder.join("run.json"));
         if self.is_ours {
             let _ = std::fs::remove_dir(&self.folder);

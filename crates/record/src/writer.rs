@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::journal::Journal;
 use crate::kept::Kept;
 use crate::reader::settle_journals;
-use crate::run::Run;
+use crate::run::{Run, Status, Warning};
 use crate::table::Row;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -100,6 +100,14 @@ impl RecordWriter {
         &self.dir
     }
 
+    /// Whether no row has been appended to a record in a folder.
+    pub fn is_empty(&self) -> bool {
+        match &self.place {
+            Place::Folder(journals, _) => journals.is_empty(),
+            Place::Memory(_) => true,
+        }
+    }
+
     /// Adds rows to their table. Each call makes a batch of its own, so call it with many rows, not with each.
     ///
     /// # Errors
@@ -157,7 +165,7 @@ impl RecordWriter {
         replace(&path, &unfinished, run).map_err(Error::write(&path))
     }
 
-    /// Turns every journal into Parquet and writes the final `run.json`.
+    /// Turns every journal into Parquet and writes the final `run.json`, which is incomplete when rows were lost.
     ///
     /// # Errors
     /// The first error of any table or of `run.json`. All is attempted whatever fails, and a table that could not be
@@ -171,8 +179,23 @@ impl RecordWriter {
             journals.clear();
         }
         let settled = settle_journals(&self.dir);
-        first_error([flushed, settled, self.save(run)])
+        let saved = match &flushed {
+            Ok(()) => self.save(run),
+            Err(error) => self.save(&without_its_end(run.clone(), error)),
+        };
+        first_error([flushed, settled, saved])
     }
+}
+
+/// A run whose last rows could not be written.
+fn without_its_end(mut run: Run, error: &Error) -> Run {
+    run.status = Status::Incomplete;
+    run.warnings.push(Warning {
+        code: "rows_lost".to_owned(),
+        message: format!("the last rows of some tables were lost: {error}"),
+        advice: "run it again".to_owned(),
+    });
+    run
 }
 
 /// Where the journal of `table` lies.

@@ -1,7 +1,7 @@
 //! Replays in virtual time, from outside, and beside the same replay on real sockets.
 
 use crate::replay::vectors;
-use crate::support::{Machine, folder, has, number, rows, run};
+use crate::support::{Machine, folder, has, number, rows, run, with_own_mounts};
 use schema::replay::tables::{Connection, Goodput};
 use schema::tables::Counters;
 use serde_json::Value;
@@ -333,4 +333,27 @@ fn quiet_a_connection_takes_as_long_as_with_the_kernel() {
     apart.sort_by(f64::total_cmp);
     // On a busy machine the kernel's are late now and then.
     assert!(apart[apart.len() * 3 / 4] < 0.02, "{apart:?}");
+}
+
+/// A disk that fills up on the way: 60 kB of memory, mounted where only this run sees it.
+#[test]
+fn a_disk_that_is_full_ends_the_replay_and_what_it_took_is_kept() {
+    let place = folder(&[("v.cvec", &vectors(120))]);
+    // The copy goes out of the mount namespace, which ends with its last process.
+    let script = r#"
+mkdir disk kept && mount -t tmpfs -o size=60k none disk || exit 99
+"$0" sim replay v.cvec --duration 60s -o disk/run
+status=$?
+cp -r disk/run kept
+exit $status
+"#;
+    let Some(ran) = with_own_mounts(place.path(), script) else {
+        return;
+    };
+    let line = ran.refused(3);
+    assert!(line.starts_with("sim: cannot write disk/run/"), "{line}");
+    assert!(line.contains("No space left on device"), "{line}");
+    assert!(!rows::<Goodput>(&place.path().join("kept/run")).is_empty());
+    let card = run(place.path(), &["show", "kept/run"]);
+    assert!(card.ended(0).stdout.contains("INCOMPLETE"), "{card:#?}");
 }
