@@ -1,27 +1,18 @@
 //! Claims 6 to 10 and 19, 21, 22: what structure and windows change where nothing is in the way.
 
 use super::{
-    Among, Cell, Claim, Constrained, Found, LADDER, LONG_MS, LONG_S, Model, Pooled, Structure,
-    Told, UNEQUAL_PCT, Unconstrained, Windows, every, falls, falls_in_runs, ladder, never_grew,
-    row,
+    Among, Cell, Claim, Constrained, Found, LONG_MS, LONG_S, Model, Pooled, Structure, Told,
+    UNEQUAL_PCT, Unconstrained, Windows, cells, every, falls, falls_in_runs, ladder, never_grew,
+    row, sequential_cells, sequential_ladder,
 };
 use serde_json::json;
 
 /// Every structure, with usernet.
-const OWN: [Cell; 4] = rungs(Model::Usernet);
-/// And with the mean round trip.
-const MEAN: [Cell; 4] = rungs(Model::Mean);
+const OWN: [Cell; 4] = cells(Model::Usernet);
+/// And with the mean round trip those of which D shows curves.
+const MEAN: [Cell; 3] = sequential_cells(Model::Mean);
 /// The fewest huge connections of a run whose median says something; all runs play the same ones.
 const FEWEST_HUGE: usize = 20;
-
-pub(super) const fn rungs(rtt: Model) -> [Cell; 4] {
-    [
-        Cell::new(LADDER[0], rtt),
-        Cell::new(LADDER[1], rtt),
-        Cell::new(LADDER[2], rtt),
-        Cell::new(LADDER[3], rtt),
-    ]
-}
 
 const fn windows(kib: u16) -> Cell {
     Cell {
@@ -141,7 +132,7 @@ fn blocks(found: &Found) -> Option<Told> {
 }
 
 fn one_epoch(found: &Found) -> Option<Told> {
-    let [_, sequential, ab, _] = ladder(found, Model::Mean, Unconstrained)?;
+    let [sequential, ab, _] = sequential_ladder(found, Model::Mean, Unconstrained)?;
     let quotient = |share: f64| {
         let (ab, sequential) = (
             ab.durations.quantile(share)?,
@@ -162,7 +153,7 @@ fn one_epoch(found: &Found) -> Option<Told> {
 }
 
 fn responses(found: &Found) -> Option<Told> {
-    let [_, sequential, ab, full] = ladder(found, Model::Mean, Unconstrained)?;
+    let [sequential, ab, full] = sequential_ladder(found, Model::Mean, Unconstrained)?;
     let rtt = ab.rtts.quantile(50.0)?;
     let of = [ab, sequential, full];
     let shares = of.map(|of| of.responses.up_to(2.0 * rtt));

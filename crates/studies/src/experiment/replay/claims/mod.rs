@@ -171,8 +171,8 @@ fn all() -> impl Iterator<Item = &'static Claim> {
 
 /// Adds the answer, and each claim that this study's models can tell.
 pub(super) fn add(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experiment {
-    let cells = replays.cells();
-    let told = all().filter(|claim| claim.needs.iter().all(|cell| cells.contains(cell)));
+    let played = replays.cells();
+    let told = all().filter(|claim| claim.needs.iter().all(|cell| played.contains(cell)));
     let cases: Vec<Case> = told.map(|claim| case(claim, found)).collect();
     let count = |verdict: Option<bool>| {
         let same = |case: &&Case| case.holds == verdict;
@@ -225,17 +225,41 @@ fn with<const N: usize>(
     rtts: [Model; N],
 ) -> Vec<(Structure, [&Pooled; N])> {
     let of = |structure| {
-        let all = rtts.map(|rtt| found.get(Cell::new(structure, rtt), mode));
-        let all: Option<Vec<&Pooled>> = all.into_iter().collect();
-        Some((structure, all?.try_into().ok()?))
+        let cells = rtts.map(|rtt| Cell::new(structure, rtt));
+        Some((structure, runs(found, cells, mode)?))
     };
     LADDER.into_iter().filter_map(of).collect()
 }
 
 /// The structures of the ladder with these round trips.
 fn ladder(found: &Found, rtt: Model, mode: Mode) -> Option<[&Pooled; 4]> {
-    let all = LADDER.map(|structure| found.get(Cell::new(structure, rtt), mode));
-    let all: Option<Vec<&Pooled>> = all.into_iter().collect();
+    runs(found, cells(rtt), mode)
+}
+
+/// The same without block-concurrent.
+fn sequential_ladder(found: &Found, rtt: Model, mode: Mode) -> Option<[&Pooled; 3]> {
+    runs(found, sequential_cells(rtt), mode)
+}
+
+/// The models of [`ladder`].
+const fn cells(rtt: Model) -> [Cell; 4] {
+    [
+        Cell::new(LADDER[0], rtt),
+        Cell::new(LADDER[1], rtt),
+        Cell::new(LADDER[2], rtt),
+        Cell::new(LADDER[3], rtt),
+    ]
+}
+
+/// The models of [`sequential_ladder`].
+const fn sequential_cells(rtt: Model) -> [Cell; 3] {
+    let [_, sequential, ab, full] = cells(rtt);
+    [sequential, ab, full]
+}
+
+/// What the runs of each of these found, when there are runs of all.
+fn runs<const N: usize>(found: &Found, cells: [Cell; N], mode: Mode) -> Option<[&Pooled; N]> {
+    let all: Option<Vec<&Pooled>> = cells.iter().map(|&cell| found.get(cell, mode)).collect();
     all?.try_into().ok()
 }
 

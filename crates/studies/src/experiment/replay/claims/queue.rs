@@ -1,14 +1,14 @@
 //! Claims 11 to 14: what structure changes where the link is hardly enough.
 
-use super::free::rungs;
 use super::{
     Among, CORE, Cell, Claim, Constrained, Found, LADDER, LONG_MS, Mode, Model, Pooled, Told,
-    Unconstrained, every, falls, falls_in_runs, ladder, long_packets, never_grew, row, with,
+    Unconstrained, cells, every, falls, falls_in_runs, ladder, long_packets, never_grew, row,
+    sequential_cells, sequential_ladder, with,
 };
 use serde_json::json;
 
-const OWN: [Cell; 4] = rungs(Model::Usernet);
-const MEAN: [Cell; 4] = rungs(Model::Mean);
+const OWN: [Cell; 4] = cells(Model::Usernet);
+const MEAN: [Cell; 3] = sequential_cells(Model::Mean);
 /// Two shares of time within so many points are about the same.
 const ALIKE: f64 = 10.0;
 
@@ -134,9 +134,9 @@ fn round_trips(found: &Found) -> Option<Told> {
 }
 
 fn responses(found: &Found) -> Option<Told> {
-    let [_, sequential, ab, full] = ladder(found, Model::Mean, Unconstrained)?;
+    let [sequential, ab, full] = sequential_ladder(found, Model::Mean, Unconstrained)?;
     let slow = [full, ab, sequential].map(|of| of.responses.above(1_000.0));
-    let [_, sequential, ab, full] = ladder(found, Model::Mean, Constrained)?;
+    let [sequential, ab, full] = sequential_ladder(found, Model::Mean, Constrained)?;
     let of = [full, ab, sequential];
     if let Some(told) = never_grew(of.map(|of| &of.queue_ms)) {
         return Some(told);

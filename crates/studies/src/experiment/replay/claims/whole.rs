@@ -1,9 +1,8 @@
 //! Claims 23 to 25: the instrument, and the control.
 
-use super::free::rungs;
 use super::{
-    Among, CONTROL, Claim, Constrained, Found, LONG_S, Mode, Model, Told, Unconstrained, every,
-    falls_in_runs, ladder, never_grew,
+    Among, CONTROL, Claim, Constrained, Found, LONG_S, Mode, Model, Told, Unconstrained, cells,
+    every, falls_in_runs, ladder, never_grew,
 };
 use record::Verdict;
 use serde_json::json;
@@ -29,7 +28,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         number: 24,
         name: "the queue of a-t-b-t drains sooner",
         expected: "usernet, constrained: the longest time without an empty queue is shorter than those of blocks and a-b (D 6.4: 12 against above 30 min)",
-        needs: &rungs(Model::Usernet),
+        needs: &cells(Model::Usernet),
         among: Among::Nothing,
         modes: &[Constrained],
         judge: drains,
