@@ -4,13 +4,14 @@ use crate::Name;
 use crate::bus::{Access, Bus, OPERATOR, wait};
 use crate::file::HostSpec;
 use anyhow::{Context as _, anyhow, bail};
+use kit::ending::Interrupted;
 use kit::lab_server::end;
 use kit::usage::Usage;
 use lab::Network;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use sys::{clock, process};
 
@@ -74,9 +75,9 @@ impl Stage {
         let access = Access::at(&self.nats);
         let deadline = clock::now() + START;
         loop {
+            Interrupted::check(interrupt)?;
             match wait(absent(&access, &self.names)) {
                 Ok(absent) if absent.is_empty() => return Ok(()),
-                _ if interrupt.load(Ordering::Relaxed) => bail!("interrupted"),
                 Ok(absent) if clock::now() > deadline => bail!(
                     "agents did not start: {} - see their logs",
                     absent.join(", ")

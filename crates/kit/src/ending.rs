@@ -1,5 +1,7 @@
 //! How a run ended.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// How a run ended.
 #[derive(Debug)]
 pub enum Ending {
@@ -11,6 +13,25 @@ pub enum Ending {
     Lost(String),
     /// This machine lacked something, in words that say what.
     Broke(String),
+}
+
+/// The user ended something before there was anything to keep: exit status [`INTERRUPTED`](crate::options::INTERRUPTED).
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+impl Interrupted {
+    /// Whether all may go on.
+    ///
+    /// # Errors
+    /// When `interrupt` is raised.
+    pub fn check(interrupt: &AtomicBool) -> Result<(), Self> {
+        if interrupt.load(Ordering::Relaxed) {
+            Err(Self)
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// What this machine lacked, if that is why `error` came about: descriptors, memory, a right, room on a disk.

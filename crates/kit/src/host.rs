@@ -28,6 +28,20 @@ pub fn facts(role: &str) -> Host {
     }
 }
 
+/// What a simulation says instead: this machine, whose kernel and clocks have no part in it.
+pub fn of_virtual_time() -> Host {
+    let this = proc::Host::this();
+    Host {
+        role: "client".to_owned(),
+        name: this.hostname,
+        kernel: "virtual time".to_owned(),
+        cpu: this.cpu_model.unwrap_or_default(),
+        cpus: u32::try_from(this.cpus).unwrap_or(u32::MAX),
+        isobath: session::VERSION.to_owned(),
+        ..Host::default()
+    }
+}
+
 /// The word in a file of the kernel's; other systems than Linux have no such files.
 fn told(file: &str) -> Option<String> {
     let text = cfg!(target_os = "linux").then(|| std::fs::read_to_string(file))?;

@@ -30,6 +30,8 @@ mod udpst;
 
 use crate::register::REGISTER;
 use clap::{Parser, Subcommand};
+use kit::ending::Interrupted;
+use kit::options::INTERRUPTED;
 use kit::usage::{Usage, plain};
 use std::io::Write;
 use std::process::ExitCode;
@@ -135,8 +137,13 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // With stderr closed there is nobody to tell.
             let _ = writeln!(std::io::stderr(), "{name}: {}", plain(&told(&error)));
-            let is_usage = error.is::<Usage>() || is_only_linux(&error);
-            ExitCode::from(if is_usage { USAGE } else { FAILED })
+            ExitCode::from(if error.is::<Interrupted>() {
+                INTERRUPTED
+            } else if error.is::<Usage>() || is_only_linux(&error) {
+                USAGE
+            } else {
+                FAILED
+            })
         }
     }
 }

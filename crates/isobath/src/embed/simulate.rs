@@ -40,12 +40,11 @@ fn carry_out(
 ) -> anyhow::Result<Simulated> {
     let measurement = Measurement::parse(arguments).map_err(Usage::of)?;
     let prepared = measurement.prepare(interrupt)?;
-    let mut run = prepared.run;
     let mut writer = match out {
-        Some(folder) => begin::create(folder, &run)?,
-        None => RecordWriter::whole_in_memory(&run),
+        Some(folder) => begin::create(folder, &prepared.run)?,
+        None => RecordWriter::whole_in_memory(&prepared.run),
     };
-    let ending = (prepared.carry_out)(&mut run, &mut writer)?;
+    let (run, ending) = prepared.carry_out(&mut writer)?;
     let kept = if out.is_some() {
         writer.finish(&run)?;
         Kept::default()
@@ -87,6 +86,25 @@ mod tests {
             let written = record.batches(name).unwrap().map(Result::unwrap);
             assert_eq!(rows, written.map(|batch| batch.num_rows()).sum::<usize>());
         }
+    }
+
+    #[test]
+    fn a_replay_is_interrupted_while_its_vectors_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("v.cvec");
+        std::fs::write(
+            &file,
+            "SEQ 0 1 1 1\nw 65535 65535\nr 20000\nl 0.000000 0.000000\n> 100\nt 5000\n< 200\n",
+        )
+        .unwrap();
+        let arguments = ["replay", file.to_str().unwrap()].map(str::to_owned);
+        let done = simulate(&arguments, None, &AtomicBool::new(false)).unwrap();
+        assert_eq!(done.run.summary["connections"]["completed"], 1);
+        let failure = simulate(&arguments, None, &AtomicBool::new(true)).unwrap_err();
+        assert_eq!(
+            (failure.message.as_str(), failure.is_usage),
+            ("interrupted", false)
+        );
     }
 
     #[test]

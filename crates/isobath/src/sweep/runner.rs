@@ -76,9 +76,8 @@ impl Runner<'_> {
         let cell = Cell::of(self.sweep, number).context("there is no such run")?;
         let measurement = Measurement::parse(&cell.arguments())?;
         let prepared = measurement.prepare(self.interrupt)?;
-        let mut run = prepared.run;
-        let mut writer = RecordWriter::in_memory(&run, &self.sweep.tables);
-        (prepared.carry_out)(&mut run, &mut writer)?;
+        let mut writer = RecordWriter::in_memory(&prepared.run, &self.sweep.tables);
+        let (run, _) = prepared.carry_out(&mut writer)?;
         Ok((Line::of(number, run), writer.into_kept()))
     }
 

@@ -20,19 +20,6 @@ pub fn instrument(outcome: &Outcome, emulator: Duration) -> Instrument {
     instrument
 }
 
-/// The same in virtual time: how much was simulated, and how long it took on this machine.
-pub fn simulated(events: u64, took: Duration) -> Instrument {
-    let mut instrument = Instrument::default();
-    let figures = [
-        ("packet_events", json!(events)),
-        ("wall_s", json!(took.as_secs_f64())),
-    ];
-    for (name, figure) in figures {
-        instrument.more.insert(name.to_owned(), figure);
-    }
-    instrument
-}
-
 /// All warnings of a run.
 pub fn warnings(outcome: &Outcome, summary: &Summary, instrument: &Instrument) -> Vec<Warning> {
     let mut list = List::default();

@@ -26,14 +26,12 @@ pub fn instrument(outcome: &Outcome, emulator: Duration) -> Instrument {
     instrument
 }
 
-/// The same in virtual time: how much was simulated, and how long it took on this machine.
-pub fn simulated(outcome: &Outcome, events: u64, took: Duration) -> Instrument {
+/// The same in virtual time.
+pub fn simulated(outcome: &Outcome) -> Instrument {
     let mut instrument = Instrument::default();
     let figures = [
         ("captured_bytes", json!(outcome.captured_bytes)),
         ("counted_bytes", json!(outcome.counted_bytes)),
-        ("packet_events", json!(events)),
-        ("wall_s", json!(took.as_secs_f64())),
     ];
     for (name, figure) in figures {
         instrument.more.insert(name.to_owned(), figure);

@@ -44,13 +44,13 @@ enum Reading {
 }
 
 impl Survey {
-    /// Of the vectors that are played by `plan`.
+    /// Of the vectors that are played by `plan`. `look` is called whenever one has been read, which is twice each.
     ///
     /// # Errors
-    /// When the file cannot be read, holds more vectors than can be numbered, or more than can be played; or when a model did not conserve
-    /// what it must.
-    pub fn of(plan: &Plan) -> anyhow::Result<Self> {
-        let set = Set::read(plan)?;
+    /// When the file cannot be read, holds more vectors than can be numbered, or more than can be played; when a model did not conserve
+    /// what it must; and those of `look`.
+    pub fn of(plan: &Plan, mut look: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Self> {
+        let set = Set::read(plan, &mut look)?;
         let reading = if set.is_in_order {
             Reading::Stream(plan.models.transform(&set.rtts, plan.seed))
         } else {
@@ -60,6 +60,7 @@ impl Survey {
         let mut delays = Vec::new();
         for part in reading.parts(plan)? {
             let part = part?;
+            look()?;
             delays.extend(ways(plan, &part));
             forecaster.enter(&part);
         }
@@ -123,7 +124,7 @@ struct Set {
 }
 
 impl Set {
-    fn read(plan: &Plan) -> anyhow::Result<Self> {
+    fn read(plan: &Plan, mut look: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Self> {
         let mut set = Self {
             is_in_order: true,
             ..Self::default()
@@ -132,14 +133,16 @@ impl Set {
         beginnings(&plan.vectors, |vector| {
             set.is_in_order &= vector.start >= latest;
             latest = vector.start;
+            look()?;
             if until(plan).is_some_and(|until| vector.start >= until) {
-                return;
+                return Ok(());
             }
             count += 1;
             // No flow of UDP knows its round-trip time: it gets what the model says of connections.
             if vector.transport == Transport::Tcp {
                 set.rtts.enter(vector.min_rtt);
             }
+            Ok(())
         })?;
         check_count(count, &plan.vectors)?;
         Ok(set)
@@ -307,7 +310,7 @@ mod tests {
     fn same(plan: &Plan, in_order: bool) {
         let duration = plan.duration.map(|Span(duration)| duration);
         let whole = Workload::read(&plan.vectors, &plan.models, duration, plan.seed).unwrap();
-        let survey = Survey::of(plan).unwrap();
+        let survey = Survey::of(plan, || Ok(())).unwrap();
         assert_eq!(matches!(survey.reading, Reading::Stream(_)), in_order);
         assert_eq!(survey.totals, whole.totals());
         assert_eq!(survey.forecast, Forecast::of(&whole, duration));

@@ -135,8 +135,11 @@ pub struct Beginning {
 /// Calls `each` with the beginning of every vector of the file at `path`, which takes a fraction of the time of reading a table whole.
 ///
 /// # Errors
-/// As [`Input::open`] and its iteration.
-pub fn beginnings(path: &Path, mut each: impl FnMut(Beginning)) -> anyhow::Result<()> {
+/// As [`Input::open`] and its iteration, and those of `each`.
+pub fn beginnings(
+    path: &Path,
+    mut each: impl FnMut(Beginning) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let input = Input::open(path)?;
     if input.is_text() {
         for vector in input {
@@ -145,7 +148,7 @@ pub fn beginnings(path: &Path, mut each: impl FnMut(Beginning)) -> anyhow::Resul
                 transport: vector.transport,
                 start: vector.start,
                 min_rtt: vector.min_rtt,
-            });
+            })?;
         }
         return Ok(());
     }
@@ -160,7 +163,7 @@ pub fn beginnings(path: &Path, mut each: impl FnMut(Beginning)) -> anyhow::Resul
                     .with_context(|| input.name.clone())?,
                 start: Duration::from_nanos(row.start_ns),
                 min_rtt: row.min_rtt_ns.map(Duration::from_nanos),
-            });
+            })?;
         }
     }
     Ok(())

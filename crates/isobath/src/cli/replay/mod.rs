@@ -6,7 +6,7 @@ mod hosts;
 mod progress;
 
 pub(crate) use args::{Args, Played};
-pub(crate) use progress::{bar, show};
+pub(crate) use progress::{bar, reading, show};
 
 use anyhow::anyhow;
 use args::{Play, Verb, Verify};

@@ -22,6 +22,11 @@ pub(crate) fn bar(is_quiet: bool) -> ProgressBar {
     bar::bar("{bar:30} {elapsed}/{prefix} {msg}", Some(STEPS), is_quiet)
 }
 
+/// While the vectors are read: an hour of a busy link takes a minute.
+pub(crate) fn reading(is_quiet: bool) -> ProgressBar {
+    bar::bar("{spinner} reading the vectors  {elapsed}", None, is_quiet)
+}
+
 pub(crate) fn show(bar: &ProgressBar, live: &Live) {
     let planned = live.planned.as_secs_f64();
     bar.set_prefix(format!("{planned:.0}s"));

@@ -59,16 +59,14 @@ impl Args {
         Ok(Prepared {
             run: new_run("sim-btc", described, &self.output, path.info()),
             notes: links(&path),
-            carry_out: Box::new(move |run, writer| {
+            simulate: Box::new(move |run, writer| {
                 let apart = self.apart.0;
                 let (outcome, work) = btc::simulated::run(&plan, &path, apart, interrupt, writer)?;
                 run.summary = serde_json::to_value(summary::summarise(&plan, &outcome.findings))?;
                 run.instrument = quality::instrument(&outcome, plan.direction.sender(), None);
-                let events = ("packet_events".to_owned(), json!(work.events()));
-                run.instrument.more.extend([events]);
                 run.warnings = warnings::warnings(&plan, &outcome, &run.instrument);
                 run.status = quality::status(&outcome, plan.parallel.into(), &run.warnings);
-                Ok(outcome.ending)
+                Ok((outcome.ending, Some(work)))
             }),
         })
     }

@@ -38,7 +38,7 @@ impl Args {
         }
         if plan.method.rides() {
             return Err(Usage::of(anyhow::anyhow!(
-                "there are no packets of applications in virtual time - use 'isobath estimate --by'"
+                "no application sends anything here for probes to ride on - use 'isobath sim trial', whose application does"
             )));
         }
         let path = self.described.path(plan.seed, false).map_err(Usage::of)?;
@@ -52,7 +52,7 @@ impl Args {
                 path.info(),
             ),
             notes: links(&path),
-            carry_out: Box::new(move |run, writer| {
+            simulate: Box::new(move |run, writer| {
                 let outcome = simulate::run(&plan, probing, interrupt, writer)?;
                 run.summary = serde_json::to_value(summary::summarise(&plan, &outcome))?;
                 run.status = match outcome.ending {
@@ -60,7 +60,7 @@ impl Args {
                     _ => Status::Incomplete,
                 };
                 run.verdict = (!outcome.finding.conclusive).then_some(Verdict::Inconclusive);
-                Ok(outcome.ending)
+                Ok((outcome.ending, None))
             }),
         })
     }

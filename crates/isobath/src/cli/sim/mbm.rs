@@ -9,7 +9,6 @@ use mbm::suite::THESIS;
 use mbm_run::simulated::{self, Context};
 use path::{Assigned, Spec};
 use schema::mbm::plan::Carrier;
-use serde_json::json;
 use std::sync::atomic::AtomicBool;
 
 #[derive(Debug, clap::Args)]
@@ -49,7 +48,7 @@ impl Args {
         Ok(Prepared {
             run: new_run("sim-mbm", described, &self.output, path.info()),
             notes: links(&path),
-            carry_out: Box::new(move |run, writer| {
+            simulate: Box::new(move |run, writer| {
                 let bar = bar(self.output.quiet);
                 let context = Context {
                     plan: &plan,
@@ -59,11 +58,7 @@ impl Args {
                 let (outcome, work) = simulated::run(&context, hops, writer)?;
                 bar.finish_and_clear();
                 conclude(run, &plan, &outcome, None)?;
-                let events = json!(work.events());
-                run.instrument
-                    .more
-                    .insert("packet_events".to_owned(), events);
-                Ok(outcome.ending)
+                Ok((outcome.ending, Some(work)))
             }),
         })
     }

@@ -12,7 +12,6 @@ use studies::dumbbell::simulated::info;
 use studies::medianet::plan::Bottleneck;
 use studies::medianet::run::Context;
 use studies::medianet::{SIMULATED, quality, simulated, summary};
-use sys::clock;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -46,7 +45,7 @@ impl Args {
         Ok(Prepared {
             run: new_run(SIMULATED, described, &self.output, path),
             notes: String::new(),
-            carry_out: Box::new(move |run, writer| {
+            simulate: Box::new(move |run, writer| {
                 let template = "{bar:30} {elapsed}/{prefix} {msg}";
                 let bar = bar::bar(template, Some(bar::STEPS), self.output.quiet);
                 let context = Context {
@@ -55,17 +54,14 @@ impl Args {
                     interrupt,
                     display: &|live| show(&bar, live),
                 };
-                let begun = clock::now();
                 let (outcome, work) = simulated::run(&context, &topology, &place, writer)?;
-                let took = clock::now().since(begun);
                 bar.finish_and_clear();
                 let (seconds, truth) = (outcome.seconds, outcome.truth.clone());
                 let found = summary::summarise(&plan, &outcome.rows, seconds, &bottleneck, truth);
-                run.instrument = quality::simulated(work.events(), took);
                 run.warnings = quality::warnings(&outcome, &found, &run.instrument);
                 run.status = quality::status(&outcome.ending, &run.warnings);
                 run.summary = serde_json::to_value(&found)?;
-                Ok(outcome.ending)
+                Ok((outcome.ending, Some(work)))
             }),
         })
     }

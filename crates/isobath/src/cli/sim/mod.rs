@@ -22,7 +22,7 @@ use transport::CongestionControl;
 pub(crate) enum Verb {
     #[command(flatten)]
     Measure(Box<Measure>),
-    /// Run one of these over all combinations of its options, on all processors, into one Parquet file.
+    /// Run any of these over all combinations of their options, on all processors, into one Parquet file.
     Sweep(sweep::Args),
 }
 

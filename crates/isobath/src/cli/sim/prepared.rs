@@ -8,6 +8,8 @@ use kit::options::{self, Output};
 use kit::virtual_path::Path;
 use record::{PathInfo, RecordWriter, Run};
 use serde_json::{Value, json};
+use sim::Work;
+use sys::clock;
 
 /// A measurement that can begin: what could be refused has been.
 pub(crate) struct Prepared<'a> {
@@ -16,22 +18,40 @@ pub(crate) struct Prepared<'a> {
     /// Lines for a person below the scorecard.
     pub(super) notes: String,
     /// Does it: rows go to the record, the conclusion into the run.
-    pub(crate) carry_out: Box<CarryOut<'a>>,
+    pub(super) simulate: Box<Simulate<'a>>,
 }
 
-type CarryOut<'a> = dyn FnOnce(&mut Run, &mut RecordWriter) -> anyhow::Result<Ending> + 'a;
+type Simulate<'a> =
+    dyn FnOnce(&mut Run, &mut RecordWriter) -> anyhow::Result<(Ending, Option<Work>)> + 'a;
 
 impl Prepared<'_> {
+    /// Carries it out; rows go to the record.
+    ///
+    /// # Errors
+    /// When the record cannot be written, or the simulation failed.
+    pub(crate) fn carry_out(self, writer: &mut RecordWriter) -> anyhow::Result<(Run, Ending)> {
+        let mut run = self.run;
+        let begun = clock::now();
+        let (ending, work) = (self.simulate)(&mut run, writer)?;
+        let took = clock::now().since(begun).as_secs_f64();
+        let more = &mut run.instrument.more;
+        more.insert("wall_s".to_owned(), json!(took));
+        if let Some(work) = work {
+            more.insert("packet_events".to_owned(), json!(work.events()));
+        }
+        Ok((run, ending))
+    }
+
     /// Carries it out, leaves a record of what is called `name`, and tells what came of it. Returns the exit status.
     pub(super) fn run(self, name: &str, output: &Output) -> anyhow::Result<u8> {
-        let mut run = self.run;
-        let mut opened = output.open(name, &run)?;
-        let ending = (self.carry_out)(&mut run, &mut opened.writer);
-        let ending = ending.inspect_err(|_| opened.undo())?;
+        let mut opened = output.open(name, &self.run)?;
+        let notes = self.notes.clone();
+        let carried_out = self.carry_out(&mut opened.writer);
+        let (run, ending) = carried_out.inspect_err(|_| opened.undo())?;
         let dir = opened.writer.dir().to_owned();
         opened.writer.finish(&run)?;
         output.tell(&run, &dir, || {
-            Ok(REGISTER.of_test(&run.test)?.scorecard_of(&run)? + &self.notes)
+            Ok(REGISTER.of_test(&run.test)?.scorecard_of(&run)? + &notes)
         })?;
         Ok(options::exit_status(&run, &ending))
     }
@@ -42,7 +62,7 @@ pub(super) fn new_run(test: &str, mut plan: Value, output: &Output, path: PathIn
     plan["note"] = json!(output.note);
     let mut run = Run::new(test, Timestamp::now(), plan);
     run.path = path;
-    run.hosts = vec![host::facts("client")];
+    run.hosts = vec![host::of_virtual_time()];
     run
 }
 

@@ -2,15 +2,14 @@
 
 use super::Control;
 use super::prepared::{Prepared, new_run};
-use crate::cli::replay::{Played, bar, nothing_to_play, show};
+use crate::cli::replay::{Played, bar, nothing_to_play, reading, show};
+use kit::ending::Interrupted;
 use kit::options::Output;
 use kit::usage::Usage;
 use kit::virtual_path::Path;
 use lab::profiles;
-use serde_json::json;
+use schema::replay::plan::Plan;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-use sys::clock;
 use tmix::replay::quality::LeftOut;
 use tmix::replay::{place, quality};
 use tmix::simulated::{self, Context, Survey};
@@ -52,7 +51,7 @@ impl Args {
         plan.capture = self.capture;
         plan.udp = true;
         plan.congestion_control = Some(control.name().to_owned());
-        let survey = Survey::of(&plan)?;
+        let survey = self.survey(&plan, interrupt)?;
         if survey.totals.parts() == 0 {
             return Err(nothing_to_play(&plan));
         }
@@ -75,7 +74,7 @@ impl Args {
         Ok(Prepared {
             run: new_run("sim-replay", described, &self.output, path.info()),
             notes: String::new(),
-            carry_out: Box::new(move |run, writer| {
+            simulate: Box::new(move |run, writer| {
                 let bar = bar(self.output.quiet);
                 let context = Context {
                     plan: &plan,
@@ -84,10 +83,8 @@ impl Args {
                     interrupt,
                     display: &|live| show(&bar, live),
                 };
-                let begun = clock::now();
                 let parts = survey.parts(&plan)?;
                 let (outcome, work) = simulated::run(&context, parts, hops, writer)?;
-                let took = clock::now().since(begun);
                 bar.finish_and_clear();
                 let rate = place::rate(&topology, plan.forward);
                 let summary = outcome
@@ -99,21 +96,25 @@ impl Args {
                     rtts: !place::gives_rtts(&topology),
                 };
                 run.instrument = quality::instrument(&[], &summary, None);
-                run.instrument.more.extend(work_done(work.events(), took));
                 run.warnings =
                     quality::warnings(&outcome.ending, &[], &summary, &run.instrument, left_out);
                 run.status = quality::status(&outcome.ending, &run.warnings);
                 run.summary = serde_json::to_value(&summary)?;
-                Ok(outcome.ending)
+                Ok((outcome.ending, Some(work)))
             }),
         })
     }
 }
 
-/// How much was simulated, and how long it took on this machine.
-fn work_done(events: u64, took: Duration) -> [(String, serde_json::Value); 2] {
-    [
-        ("packet_events".to_owned(), json!(events)),
-        ("wall_s".to_owned(), json!(took.as_secs_f64())),
-    ]
+impl Args {
+    /// Reads the vectors, until `interrupt` is raised.
+    fn survey(&self, plan: &Plan, interrupt: &AtomicBool) -> anyhow::Result<Survey> {
+        let bar = reading(self.output.quiet);
+        let survey = Survey::of(plan, || {
+            bar.inc(1);
+            Ok(Interrupted::check(interrupt)?)
+        });
+        bar.finish_and_clear();
+        survey
+    }
 }

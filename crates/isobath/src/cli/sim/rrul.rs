@@ -24,7 +24,9 @@ use transport::CongestionControl;
 use web::PageModel;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 measured; 130 interrupted, record kept.")]
+#[command(
+    after_help = "Exit status: 0 simulated; 3 could not be simulated; 130 interrupted, record kept."
+)]
 pub(crate) struct Args {
     /// Simulate the path from a lab's client to its server: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME")]
@@ -78,7 +80,7 @@ impl Args {
         Ok(Prepared {
             run: new_run("sim-rrul", described, &self.output, path.info()),
             notes: String::new(),
-            carry_out: Box::new(move |run, writer| {
+            simulate: Box::new(move |run, writer| {
                 let template = "rrul {wide_bar}  {msg}";
                 let bar = bar::bar(template, Some(bar::STEPS), self.output.quiet);
                 let context = Context {
@@ -93,15 +95,11 @@ impl Args {
                 };
                 let instrument = quality::instrument(&plan, &outcome, &summary, Duration::ZERO);
                 run.instrument = without_host(instrument);
-                let events = json!(work.events());
-                run.instrument
-                    .more
-                    .insert("packet_events".to_owned(), events);
                 run.warnings = warnings::warnings(&plan, &outcome, &run.instrument, &summary);
                 run.warnings.extend(notes);
                 run.status = quality::status(&outcome.ending, &run.warnings);
                 run.summary = serde_json::to_value(&summary)?;
-                Ok(outcome.ending)
+                Ok((outcome.ending, Some(work)))
             }),
         })
     }

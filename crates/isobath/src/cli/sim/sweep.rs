@@ -1,4 +1,4 @@
-//! `isobath sim sweep`: one measurement over all combinations of its options.
+//! `isobath sim sweep`: measurements over all combinations of their options.
 
 use crate::cli::FAILED;
 use crate::register::REGISTER;

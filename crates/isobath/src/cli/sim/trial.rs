@@ -13,7 +13,6 @@ use studies::dumbbell::simulated::info;
 use studies::trial::plan::Cross;
 use studies::trial::run::Context;
 use studies::trial::{SIMULATED, quality, simulated, summary};
-use sys::clock;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -47,7 +46,7 @@ impl Args {
         Ok(Prepared {
             run: new_run(SIMULATED, described, &self.output, path),
             notes: String::new(),
-            carry_out: Box::new(move |run, writer| {
+            simulate: Box::new(move |run, writer| {
                 let template = "trial {wide_bar}  {msg}";
                 let bar = bar::bar(template, Some(bar::STEPS), self.output.quiet);
                 let context = Context {
@@ -56,17 +55,15 @@ impl Args {
                     interrupt,
                     display: &|live| show(&bar, live),
                 };
-                let begun = clock::now();
                 let (outcome, work) = simulated::run(&context, &topology, &place, writer)?;
-                let took = clock::now().since(begun);
                 bar.finish_and_clear();
                 let (capacity, truth) = (Some(outcome.capacity), outcome.truth.clone());
                 let found = summary::summarise(&plan, &outcome.tables, capacity, truth);
-                run.instrument = quality::simulated(&outcome, work.events(), took);
+                run.instrument = quality::simulated(&outcome);
                 run.warnings = quality::warnings(&outcome, &run.instrument);
                 run.status = quality::status(&outcome, &run.warnings);
                 run.summary = serde_json::to_value(&found)?;
-                Ok(outcome.ending)
+                Ok((outcome.ending, Some(work)))
             }),
         })
     }

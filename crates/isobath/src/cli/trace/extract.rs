@@ -3,6 +3,7 @@
 use super::format_of;
 use anyhow::anyhow;
 use jiff::Timestamp;
+use kit::ending::Interrupted;
 use kit::host;
 use kit::usage::{Usage, print};
 use record::{Run, Status};
@@ -10,7 +11,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use tmix::trace::{self, Captures, Format, Found, Output};
 use units::Span;
 use vectors::extract::Options;
@@ -93,7 +94,7 @@ pub(crate) fn carry_out(args: &Args, interrupt: &AtomicBool) -> anyhow::Result<(
         _ => None,
     };
     let mut found = captures.extract(args.options(), |extracted| {
-        anyhow::ensure!(!interrupt.load(Ordering::Relaxed), "interrupted");
+        Interrupted::check(interrupt)?;
         match &mut output {
             Some(output) => output.extracted(extracted),
             None => Ok(()),
