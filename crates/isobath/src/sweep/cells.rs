@@ -54,8 +54,7 @@ impl Cell {
         arguments.extend(self.lab.iter().map(|lab| format!("--lab={lab}")));
         let options = self.parameters.iter();
         arguments.extend(options.filter_map(|(name, value)| option(name, value)));
-        let is_seed = |word: &String| word == "--seed" || word.starts_with("--seed=");
-        if !arguments.iter().any(is_seed) {
+        if !arguments.iter().any(|word| is_seed(word)) {
             // Repetitions with the same chance would be one run told several times.
             arguments.push(format!("--seed={}", self.repetition));
         }
@@ -81,6 +80,11 @@ impl Cell {
     }
 }
 
+/// Whether a word of a measurement gives it a seed of its own.
+pub(super) fn is_seed(word: &str) -> bool {
+    word == "--seed" || word.starts_with("--seed=")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_number_is_another_cell_and_there_are_no_more() {
-        let text = "repetitions = 2\nmeasurements = ['btc', 'estimate loss --seed 4']\nlabs = ['dsl', 'lte', 'lan']\n\
+        let text = "repetitions = 2\nmeasurements = ['btc', 'estimate loss']\nlabs = ['dsl', 'lte', 'lan']\n\
                     parameters = { cc = ['cubic', 'reno'], ecn = [true, false] }";
         let sweep = SweepFile::parse(text, "my.toml").unwrap();
         let cells: Vec<_> = (1..).map_while(|number| Cell::of(&sweep, number)).collect();
@@ -102,7 +106,7 @@ mod tests {
         );
         assert_eq!(
             cells[47].arguments().join(" "),
-            "estimate loss --seed 4 --lab=lan --cc=reno --quiet"
+            "estimate loss --lab=lan --cc=reno --seed=2 --quiet"
         );
         assert_eq!(Cell::of(&sweep, 0), None);
     }

@@ -12,6 +12,7 @@
 //!
 //! A parameter is an option of all of them without its dashes, as in a batch.
 
+use super::cells::is_seed;
 use crate::batch::parameters::{Parameters, not_toml, unique};
 use kit::pool::error::Error;
 use serde::Deserialize;
@@ -72,10 +73,22 @@ impl SweepFile {
         if self.repetitions == 0 {
             return Err("repetitions is 0 - write at least 1".to_owned());
         }
+        if self.repetitions > 1 && self.has_own_seed() {
+            return Err("with a seed of its own, each repetition is the same run - leave out the seed, or list several and leave out repetitions".to_owned());
+        }
         if self.runs().is_none_or(|runs| runs > MOST_RUNS) {
             return Err(format!("a sweep has at most {MOST_RUNS} runs - split it"));
         }
         Ok(())
+    }
+
+    /// Whether it says which seeds to use; otherwise each repetition has another.
+    fn has_own_seed(&self) -> bool {
+        let mut words = self
+            .measurements
+            .iter()
+            .flat_map(|of| of.split_whitespace());
+        words.any(is_seed) || self.parameters.iter().any(|(name, _)| name == "seed")
     }
 
     /// How many combinations it asks for.
@@ -115,6 +128,10 @@ mod tests {
         let with = |line: &str| message(&format!("measurements = ['btc']\n{line}"));
         assert!(with("speed = 9").starts_with("my.toml line 2: unknown field `speed`"));
         assert!(with("repetitions = 0").contains("repetitions is 0"));
+        let own = "repetitions = 2\nparameters.seed = 1";
+        assert!(with(own).contains("each repetition is the same run"));
+        let own = message("measurements = ['btc --seed 4']\nrepetitions = 2");
+        assert!(own.contains("each repetition is the same run"));
         assert!(with("repetitions = 4294967295").contains("at most 200000 runs"));
         assert!(with("parameters.key = 'iso1-x'").contains("'key' cannot be a parameter"));
         assert!(with("labs = ['dsl', 'dsl']").contains("labs has 'dsl' twice"));
