@@ -11,7 +11,6 @@ use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::atomic::Ordering;
-use std::thread;
 use studies::experiment::bench;
 use studies::experiment::claims::Claims;
 use studies::experiment::display::Display;
@@ -69,7 +68,7 @@ pub(crate) struct Args {
     /// World to run the experiment in, if it supports both [default: lab].
     #[arg(long, value_name = "WORLD", value_enum)]
     world: Option<World>,
-    /// Maximum parallel measurements; those that need the whole machine run alone [default: two per processor].
+    /// Maximum parallel measurements; those that need the whole machine run alone [default: two per processor, one in virtual time].
     #[arg(long)]
     jobs: Option<usize>,
     /// Include invalid measurements, for which this machine was too busy.
@@ -120,17 +119,12 @@ fn list() -> anyhow::Result<u8> {
     let width = Description::names().map(str::len).max().unwrap_or(0) + 2;
     let lines = Description::names().map(|name| {
         let (found, _) = Description::find(name)?;
-        let time = words(found.study.expected(Scale::FULL, jobs(None)));
+        let study = found.study;
+        let time = words(study.expected(Scale::FULL, study.side_by_side()));
         Ok(format!("{name:width$}{} (about {time})", found.title))
     });
     print(&lines.collect::<anyhow::Result<Vec<_>>>()?.join("\n"))?;
     Ok(0)
-}
-
-/// Most measurements at a time.
-fn jobs(asked: Option<usize>) -> usize {
-    let processors = || thread::available_parallelism().map_or(1, usize::from);
-    asked.unwrap_or_else(|| 2 * processors()).max(1)
 }
 
 fn carry_out(args: &Args) -> anyhow::Result<u8> {
@@ -149,7 +143,9 @@ fn carry_out(args: &Args) -> anyhow::Result<u8> {
         scale: args.scale,
         seed: args.seed,
         with_invalid: args.with_invalid,
-        jobs: jobs(args.jobs),
+        jobs: args
+            .jobs
+            .map_or_else(|| description.study.side_by_side(), |jobs| jobs.max(1)),
         mark: &process::owner_mark()?,
         interrupt: &interrupt,
         display: &display,

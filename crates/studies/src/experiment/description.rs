@@ -22,7 +22,9 @@ use super::trials::Trials;
 use super::verdicts::Verdicts;
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::thread::available_parallelism;
 
 macro_rules! experiments {
     ($($name:literal),* $(,)?) => {
@@ -186,6 +188,32 @@ impl Description {
 }
 
 impl Study {
+    /// So many measurements at a time use this machine well: a real one waits most of the time, a simulated one never.
+    pub fn side_by_side(&self) -> usize {
+        let processors = available_parallelism().map_or(1, NonZeroUsize::get);
+        if self.is_simulated() {
+            processors
+        } else {
+            2 * processors
+        }
+    }
+
+    /// Whether all measurements are in virtual time.
+    const fn is_simulated(&self) -> bool {
+        match self {
+            Self::Grid(grid) => grid.is_simulated(),
+            Self::Medianet(medianet) => medianet.is_simulated(),
+            Self::Replay(replays) => replays.is_simulated(),
+            Self::Trials(trials) => trials.is_simulated(),
+            Self::Verdicts(verdicts) => verdicts.is_simulated(),
+            Self::Composition(_)
+            | Self::Curves(_)
+            | Self::Growth(_)
+            | Self::Mathis(_)
+            | Self::Stability(_) => false,
+        }
+    }
+
     /// Whether it can be done; if not, why.
     fn check(&self) -> Result<(), String> {
         match self {
@@ -223,6 +251,7 @@ mod tests {
                 continue;
             };
             let title = words.map_or(found.title, |words| words.title);
+            assert!(there.study.side_by_side() < found.study.side_by_side());
             assert!(
                 there.title == title && there.title.ends_with('?') && !there.papers.is_empty(),
                 "{name}"

@@ -91,7 +91,7 @@ impl Verdicts {
         Ok(())
     }
 
-    const fn is_simulated(&self) -> bool {
+    pub(super) const fn is_simulated(&self) -> bool {
         matches!(self.world, World::Sim)
     }
 

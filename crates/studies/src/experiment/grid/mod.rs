@@ -64,6 +64,10 @@ pub struct Grid {
 }
 
 impl Grid {
+    pub(super) const fn is_simulated(&self) -> bool {
+        matches!(self.world, World::Sim)
+    }
+
     /// The same in another world.
     ///
     /// # Errors
@@ -75,11 +79,11 @@ impl Grid {
 
     /// What is done in virtual time, when that is all.
     fn simulated(&self) -> Option<&Whole> {
-        self.whole.as_ref().filter(|_| self.world == World::Sim)
+        self.whole.as_ref().filter(|_| self.is_simulated())
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
-        if self.world == World::Sim && self.whole.is_none() {
+        if self.is_simulated() && self.whole.is_none() {
             return Err("it does not say what is done in virtual time - add a table 'whole' with repeats and duration".to_owned());
         }
         if let Some(whole) = &self.whole {

@@ -95,7 +95,7 @@ impl MediaNet {
         self.check()
     }
 
-    const fn is_simulated(&self) -> bool {
+    pub(super) const fn is_simulated(&self) -> bool {
         matches!(self.world, World::Sim)
     }
 

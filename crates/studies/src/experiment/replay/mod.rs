@@ -148,7 +148,7 @@ impl Replays {
         self.check()
     }
 
-    const fn is_simulated(&self) -> bool {
+    pub(super) const fn is_simulated(&self) -> bool {
         matches!(self.world, World::Sim)
     }
 

@@ -110,7 +110,7 @@ impl Trials {
         self.check()
     }
 
-    const fn is_simulated(&self) -> bool {
+    pub(super) const fn is_simulated(&self) -> bool {
         matches!(self.world, World::Sim)
     }
 
