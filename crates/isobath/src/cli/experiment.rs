@@ -71,6 +71,9 @@ pub(crate) struct Args {
     /// Maximum parallel measurements; those that need the whole machine run alone [default: two per processor, one in virtual time].
     #[arg(long)]
     jobs: Option<usize>,
+    /// Show what was found in the other world beside this one: the folder of the same experiment there.
+    #[arg(long, value_name = "FOLDER")]
+    beside: Option<PathBuf>,
     /// Include invalid measurements, for which this machine was too busy.
     #[arg(long)]
     with_invalid: bool,
@@ -132,6 +135,9 @@ fn carry_out(args: &Args) -> anyhow::Result<u8> {
     if let Some(world) = args.world {
         (description, toml) = description.in_world(world).map_err(Usage::of)?;
     }
+    let beside = args.beside.as_deref();
+    let other = beside.map(|folder| Claims::other(folder, &description));
+    let other = other.transpose().map_err(Usage::of)?;
     let plan = Plan::new(description.name.clone(), toml, args.scale, args.seed);
     let dir = folder(args, &plan)?;
     let (plan, _lock) = plan.begin(&dir).map_err(Usage::of)?;
@@ -161,6 +167,10 @@ fn carry_out(args: &Args) -> anyhow::Result<u8> {
     ran?;
     let begun = begun(&description, &plan, &bench);
     let found = description.study.conclude(&bench, begun)?;
+    let found = match other {
+        Some(other) => Claims::beside(found, other),
+        None => found,
+    };
     page::save(&dir, &found)?;
     conclude(
         args,
@@ -215,10 +225,14 @@ fn conclude(
         let world = world.map_or_else(String::new, |world| {
             format!(" --world {}", world.get_name())
         });
+        let beside = args.beside.as_deref();
+        let beside = beside.map_or_else(String::new, |folder| {
+            format!(" --beside {}", folder.display())
+        });
         // With stderr closed there is nobody to tell.
         let _ = writeln!(
             std::io::stderr(),
-            "experiment: interrupted - go on with 'isobath experiment run {}{world} --scale {} --seed {} --out {}'",
+            "experiment: interrupted - go on with 'isobath experiment run {}{world}{beside} --scale {} --seed {} --out {}'",
             args.name,
             args.scale.get(),
             args.seed,

@@ -5,6 +5,7 @@
 
 use super::bench::Scale;
 use super::{Bench, Description, World};
+use anyhow::Context as _;
 use report::experiment::{Case, Experiment, FILE, Table};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,15 @@ use std::path::{Path, PathBuf};
 enum Where {
     VirtualTime,
     Lab,
+}
+
+impl Where {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::VirtualTime => "in virtual time",
+            Self::Lab => "in the lab",
+        }
+    }
 }
 
 /// The best result of each experiment in each world.
@@ -58,6 +68,38 @@ impl Claims {
         {
             self.0.insert(key, result);
         }
+    }
+
+    /// The result of the experiment of this `description` in `folder`, found in the other world.
+    ///
+    /// # Errors
+    /// When there is none, or a result cannot be read.
+    pub fn other(folder: &Path, description: &Description) -> anyhow::Result<Experiment> {
+        let other = match place_of(&serde_json::to_value(&description.study)?) {
+            Where::VirtualTime => Where::Lab,
+            Where::Lab => Where::VirtualTime,
+        };
+        let mut claims = Self::gather(&[folder.to_owned()])?;
+        let found = claims.0.remove(&(description.name.clone(), other));
+        found.with_context(|| {
+            format!(
+                "{} holds no result of {} {} - name the folder of its experiment",
+                folder.display(),
+                description.name,
+                other.words()
+            )
+        })
+    }
+
+    /// `found` with a table of its claims beside what was found of them in the `other` world.
+    #[must_use]
+    pub fn beside(found: Experiment, other: Experiment) -> Experiment {
+        let mut both = Self::default();
+        both.add(other);
+        both.add(found.clone());
+        let heading = both.heading(&found.name);
+        let table = table(&heading, &both.rows(&found.name));
+        found.table(table)
     }
 
     /// How many results there are.
@@ -104,12 +146,7 @@ impl Claims {
         let scales = [Where::VirtualTime, Where::Lab].map(|place| {
             let result = self.0.get(&(name.to_owned(), place))?;
             let scale = result.plan["scale"].as_f64()?;
-            let world = if place == Where::Lab {
-                "lab"
-            } else {
-                "virtual time"
-            };
-            Some(format!("{world} at a scale of {scale}"))
+            Some(format!("{} at a scale of {scale}", place.words()))
         });
         let scales: Vec<_> = scales.into_iter().flatten().collect();
         if scales.is_empty() {
@@ -224,9 +261,12 @@ fn unmade(name: &str, place: Where) -> Vec<Case> {
 
 /// In which world a result was found: its study says so where it knows several.
 fn place(result: &Experiment) -> Where {
-    let study = result.plan["study"].as_object();
+    place_of(&result.plan["study"])
+}
+
+fn place_of(study: &Value) -> Where {
     let is_sim = |(kind, study): (&String, &Value)| kind == "mathis" || study["world"] == "sim";
-    if study.into_iter().flatten().any(is_sim) {
+    if study.as_object().into_iter().flatten().any(is_sim) {
         Where::VirtualTime
     } else {
         Where::Lab
@@ -287,6 +327,30 @@ mod tests {
             assert!(is_there(name), "{name}");
         }
         report::experiment::page(&index).unwrap();
+    }
+
+    #[test]
+    fn a_page_has_what_was_found_in_the_other_world() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = result("sim", 1.0, "21 %", true);
+        fs::write(folder.path().join(FILE), there.to_json().unwrap()).unwrap();
+        let (description, _) = Description::find("replay/structure").unwrap();
+        let other = Claims::other(folder.path(), &description).unwrap();
+        let found = Claims::beside(result("lab", 0.3, "60 %", false), other);
+        let table = found.tables.last().unwrap();
+        assert_eq!(
+            table.title,
+            "replay/structure (in virtual time at a scale of 1, in the lab at a scale of 0.3)"
+        );
+        assert_eq!(table.rows.len(), 1);
+        let (there, _) = description.in_world(World::Sim).unwrap();
+        let refused = Claims::other(folder.path(), &there)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.contains("no result of replay/structure in the lab"),
+            "{refused}"
+        );
     }
 
     /// The grid is held against theory in virtual time and against the kernel in a lab.
