@@ -2,7 +2,7 @@
 
 use crate::replay::vectors;
 use crate::support::{Machine, folder, has, number, rows, run, with_own_mounts};
-use schema::replay::tables::{Connection, Goodput};
+use schema::replay::tables::{Connection, Goodput, Offered};
 use schema::tables::Counters;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -333,6 +333,22 @@ fn quiet_a_connection_takes_as_long_as_with_the_kernel() {
     apart.sort_by(f64::total_cmp);
     // On a busy machine the kernel's are late now and then.
     assert!(apart[apart.len() * 3 / 4] < 0.02, "{apart:?}");
+}
+
+#[test]
+fn packets_are_counted_in_bins_as_fine_as_a_labs() {
+    let place = folder(&[("v.cvec", &vectors(40))]);
+    let offered = |out: &str, bins: &str| -> Vec<Offered> {
+        simulated(place.path(), out, &["--bins", bins]);
+        rows(&place.path().join(out))
+    };
+    let [coarse, fine] =
+        [("coarse", "1ms"), ("fine", "100us")].map(|(out, bins)| offered(out, bins));
+    let octets = |rows: &[Offered]| rows.iter().map(|row| row.bytes).sum::<u64>();
+    assert_eq!(octets(&coarse), octets(&fine));
+    assert!(coarse.iter().all(|row| row.t_ns % 1_000_000 == 0));
+    assert!(fine.iter().all(|row| row.t_ns % 100_000 == 0));
+    assert!(fine.iter().any(|row| row.t_ns % 1_000_000 != 0));
 }
 
 /// A disk that fills up on the way: 60 kB of memory, mounted where only this run sees it.

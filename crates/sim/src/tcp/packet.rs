@@ -50,6 +50,13 @@ pub struct Data {
     pub ack: Option<Ack>,
 }
 
+impl Datagram {
+    /// Octets on the wire.
+    pub const fn size(&self) -> u32 {
+        UDP_HEADERS + self.len as u32
+    }
+}
+
 impl Tcp {
     /// Whether it asks for a connection.
     pub const fn is_syn(&self) -> bool {
@@ -80,7 +87,7 @@ impl Tcp {
             }
             Self::Ack(ack) => headers.of_ack(ack),
             Self::Reset => RESET,
-            Self::Udp(datagram) => UDP_HEADERS + u32::from(datagram.len),
+            Self::Udp(datagram) => datagram.size(),
         }
     }
 }

@@ -21,7 +21,7 @@ const SEGMENT: u64 = 1_448;
 /// Octets of headers of a segment.
 const HEADERS: u64 = 52;
 /// Octets of headers of a datagram, over IPv4.
-const UDP_HEADERS: u64 = 28;
+const UDP_HEADERS: u64 = packet::UDP_HEADERS[0] as u64;
 /// Octets of the initial window (RFC 6928).
 const INITIAL_WINDOW: u64 = 10 * SEGMENT;
 /// Segments of a connection that carry nothing: three of the handshake, four of the end.

@@ -3,6 +3,7 @@
 //! What an end does [`vectors::play::datagrams`] decides, as on sockets. Both ends begin at the planned start; datagrams carry the
 //! number of their turn.
 
+use super::{flow_of, number_of};
 use crate::replay::datagrams::Half;
 use crate::replay::live::{Alarm, End};
 use crate::replay::workload::Part;
@@ -14,9 +15,6 @@ use std::rc::Rc;
 use units::{Dscp, Ecn, FlowId, Instant};
 use vectors::Side;
 use vectors::play::datagrams::{DatagramPlayer, LABEL};
-
-/// Octets of the headers of a datagram over IPv4.
-const HEADERS: u32 = 28;
 
 /// See the module.
 pub(super) struct Flows {
@@ -75,7 +73,7 @@ impl Flows {
 
     /// A datagram of `flow` came.
     pub(super) fn handle_datagram(&mut self, flow: FlowId, datagram: Datagram, now: Instant) {
-        let number = number(flow);
+        let number = number_of(flow);
         if let Some(live) = self.lives.get_mut(&number) {
             let octets = u64::from(datagram.len);
             live.half.heard += octets;
@@ -163,7 +161,7 @@ impl Live {
         out: &mut VecDeque<Parcel<Tcp>>,
         now: Instant,
     ) {
-        let there = FlowId(u64::from(number) * 2);
+        let there = flow_of(number);
         let flow = match self.half.side {
             Side::Initiator => there,
             Side::Acceptor => back(there),
@@ -175,15 +173,19 @@ impl Live {
                 self.half.sent += u64::from(size);
                 let label = (size as usize >= LABEL).then_some(train.turn);
                 let len = u16::try_from(size).unwrap_or(u16::MAX);
-                let payload = Tcp::Udp(Datagram { len, label });
+                let datagram = Datagram { len, label };
                 out.push_back(Packet {
-                    size: HEADERS + u32::from(len),
+                    size: datagram.size(),
                     flow,
                     family: Family::V4,
                     dscp: Dscp::CS0,
                     ecn: Ecn::NotEct,
                     at: now,
-                    body: Addressed { from, to, payload },
+                    body: Addressed {
+                        from,
+                        to,
+                        payload: Tcp::Udp(datagram),
+                    },
                 });
             }
             if datagrams == 0 {
@@ -194,8 +196,4 @@ impl Live {
             self.player.handle_sent(&self.part.vector, datagrams, now);
         }
     }
-}
-
-fn number(flow: FlowId) -> u32 {
-    u32::try_from(flow.0 / 2).unwrap_or(u32::MAX)
 }

@@ -6,6 +6,7 @@
 //! Not known, and therefore as it was when the packet's end last said it: what a packet acknowledges that carries no
 //! acknowledgement, and number and time stamp of one without data.
 
+use super::number_of;
 use crate::replay::workload::Host;
 use capture::Segment;
 use capture::dissect::Flags;
@@ -176,8 +177,7 @@ impl Headers {
 
 /// Connection and side of a packet's sender.
 fn place(packet: &Parcel<Tcp>) -> [u32; 2] {
-    let number = u32::try_from(packet.flow.0 / 2).unwrap_or(u32::MAX);
-    [number, u32::from(packet.flow.0 % 2 == 1)]
+    [number_of(packet.flow), u32::from(packet.flow.0 % 2 == 1)]
 }
 
 /// The number of an end's SYN.

@@ -2,6 +2,7 @@
 
 use super::flows::Flows;
 use super::headers::{self, Shared};
+use super::{flow_of, number_of};
 use crate::replay::datagrams;
 use crate::replay::live::{Alarm, End, Half, binding_window};
 use crate::replay::workload::Part;
@@ -155,7 +156,7 @@ impl Host {
         while self.start() <= now
             && let Some((_, number, part)) = self.coming.pop_front()
         {
-            let flow = FlowId(u64::from(number) * 2);
+            let flow = flow_of(number);
             let terms = self.terms(&part, Side::Initiator, flow);
             let key = self.stack.open(self.peer, flow, terms, now);
             self.enter(key, number, part, Side::Initiator, now);
@@ -171,7 +172,7 @@ impl Host {
     }
 
     fn accept(&mut self, from: NodeId, flow: FlowId, now: Instant) {
-        let number = u32::try_from(flow.0 / 2).unwrap_or(u32::MAX);
+        let number = number_of(flow);
         let Some(part) = self.expected.remove(&number) else {
             return self.stack.refuse(from, flow, now);
         };

@@ -12,9 +12,6 @@ use std::io;
 use std::time::Duration;
 use units::{FlowId, Instant};
 
-/// How long packets are counted together.
-const BIN: Duration = Duration::from_millis(1);
-
 /// A link of the path, both ways.
 pub type Hop = virtual_links::Hop<Tcp>;
 
@@ -39,15 +36,21 @@ pub(super) struct LinkRows {
 }
 
 impl Links {
-    /// Of `hops`, whose directions have the numbers 2n and 2n + 1; `watched` is a place among them.
-    pub(super) fn new(hops: &[Hop], watched: Option<usize>, capturing: Option<Capturing>) -> Self {
+    /// Of `hops`, whose directions have the numbers 2n and 2n + 1; `watched` is a place among them, and packets are counted in bins of this
+    /// width.
+    pub(super) fn new(
+        hops: &[Hop],
+        watched: Option<usize>,
+        bins: Duration,
+        capturing: Option<Capturing>,
+    ) -> Self {
         let both = |place: usize| {
             let first = u32::try_from(2 * place).unwrap_or(u32::MAX);
             [LinkId(first), LinkId(first + 1)]
         };
         Self {
-            seen: VirtualLinks::new(hops, BIN),
-            offered: (0..2 * hops.len()).map(|_| Bins::of(BIN)).collect(),
+            seen: VirtualLinks::new(hops, bins),
+            offered: (0..2 * hops.len()).map(|_| Bins::of(bins)).collect(),
             watched: watched.map(both),
             seconds: Seconds::default(),
             active: Vec::new(),

@@ -19,3 +19,15 @@ mod run;
 pub use feed::{Parts, Survey};
 pub use links::Hop;
 pub use run::{Context, run};
+
+use units::FlowId;
+
+/// The flow from the initiator of part `number`; the way back is the next ([`sim::tcp::back`]).
+fn flow_of(number: u32) -> FlowId {
+    FlowId(u64::from(number) * 2)
+}
+
+/// The part to which a flow belongs.
+fn number_of(flow: FlowId) -> u32 {
+    u32::try_from(flow.0 / 2).unwrap_or(u32::MAX)
+}

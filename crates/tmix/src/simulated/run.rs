@@ -49,6 +49,8 @@ pub struct Context<'a> {
     pub totals: &'a Totals,
     /// Of all connections.
     pub congestion_control: CongestionControl,
+    /// Width of the bins of `counters` and `offered`; figures of arrivals need one that divides a millisecond.
+    pub bins: Duration,
     /// Raised when the user interrupts.
     pub interrupt: &'a AtomicBool,
     /// Told how it goes, each second of virtual time.
@@ -400,7 +402,7 @@ fn world(
     (headers, capturing): (Option<Shared>, Option<Capturing>),
 ) -> (World<Host, Links>, [NodeId; 2]) {
     let watched = slowest(&hops, context.plan.forward);
-    let links = Links::new(&hops, watched, capturing);
+    let links = Links::new(&hops, watched, context.bins, capturing);
     let last = NodeId(u32::try_from(hops.len()).unwrap_or(u32::MAX));
     let ends = [NodeId(0), last];
     let stage = Stage {

@@ -1,5 +1,6 @@
 //! `isobath sim btc`: bulk transfers over a path of values in memory.
 
+use super::Simulation;
 use super::described::Described;
 use super::prepared::{Prepared, links, new_run};
 use crate::cli::rules::Rules;
@@ -42,16 +43,16 @@ pub(crate) struct Args {
     output: Output,
 }
 
-impl Args {
-    pub(super) fn name(&self) -> &str {
+impl Simulation for Args {
+    fn name(&self) -> &str {
         self.described.name()
     }
 
-    pub(super) const fn output(&self) -> &Output {
+    fn output(&self) -> &Output {
         &self.output
     }
 
-    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let plan = self.plan()?;
         let path = self.path(&plan).map_err(Usage::of)?;
         let mut described = serde_json::to_value(&plan)?;
@@ -70,7 +71,9 @@ impl Args {
             }),
         })
     }
+}
 
+impl Args {
     fn plan(&self) -> anyhow::Result<Plan> {
         let duration = self.duration.map(Limit::Duration);
         let segments = self.segments.or_else(|| self.rules.segments());

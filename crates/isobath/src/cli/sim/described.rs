@@ -5,6 +5,20 @@ use kit::virtual_path::{Aqm, Figures, Path, Size, percent};
 use lab::profiles;
 use units::{Rate, Span};
 
+/// The bottleneck of a path of figures, but for its rate.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct Bottleneck {
+    /// Packet loss rate behind the bottleneck, such as 1%.
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = percent)]
+    loss: Probability,
+    /// Size of the bottleneck queue: 1bdp (rate x RTT), 100packets or 64KiB.
+    #[arg(long, value_name = "SIZE", default_value = "1bdp")]
+    queue: Size,
+    /// Queue management at the bottleneck; marks instead of dropping if ECN is used.
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Aqm::Fifo)]
+    aqm: Aqm,
+}
+
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("path").required(true).args(["rate", "lab"])))]
 pub(super) struct Described {
@@ -14,15 +28,8 @@ pub(super) struct Described {
     /// RTT without queueing; the return path has no rate limit and no loss.
     #[arg(long, value_name = "TIME", requires = "rate")]
     rtt: Option<Span>,
-    /// Packet loss rate behind the bottleneck, such as 1%.
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = percent)]
-    loss: Probability,
-    /// Size of the bottleneck queue: 1bdp (rate x RTT), 100packets or 64KiB.
-    #[arg(long, value_name = "SIZE", default_value = "1bdp")]
-    queue: Size,
-    /// Queue management at the bottleneck; marks instead of dropping if the transfer uses ECN.
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Aqm::Fifo)]
-    aqm: Aqm,
+    #[command(flatten)]
+    bottleneck: Bottleneck,
     /// Simulate the path from a lab's client to its server: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["rtt", "loss", "queue", "aqm"])]
     lab: Option<String>,
@@ -46,9 +53,9 @@ impl Described {
             (None, Some(rate), Some(rtt)) => Figures {
                 rate,
                 rtt,
-                loss: self.loss,
-                queue: self.queue,
-                aqm: self.aqm,
+                loss: self.bottleneck.loss,
+                queue: self.bottleneck.queue,
+                aqm: self.bottleneck.aqm,
                 ecn,
             }
             .path(seed),
@@ -70,15 +77,8 @@ pub(super) struct Through {
     /// RTT of the path without queueing; its return has no rate limit and no loss.
     #[arg(long, value_name = "TIME", requires = "path_rate")]
     path_rtt: Option<Span>,
-    /// Packet loss rate behind the bottleneck, such as 1%.
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = percent)]
-    loss: Probability,
-    /// Size of the bottleneck queue: 1bdp (rate x RTT), 100packets or 64KiB.
-    #[arg(long, value_name = "SIZE", default_value = "1bdp")]
-    queue: Size,
-    /// Queue management at the bottleneck; marks instead of dropping with --ecn.
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Aqm::Fifo)]
-    aqm: Aqm,
+    #[command(flatten)]
+    bottleneck: Bottleneck,
     /// Simulate the path from a lab's client to its server: a name from 'isobath lab list', or a TOML file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["path_rtt", "loss", "queue", "aqm"])]
     lab: Option<String>,
@@ -114,9 +114,7 @@ impl Through {
         let described = Described {
             rate: self.path_rate,
             rtt: self.path_rtt,
-            loss: self.loss,
-            queue: self.queue,
-            aqm: self.aqm,
+            bottleneck: self.bottleneck,
             lab: self.lab.clone(),
             reverse: self.reverse,
         };

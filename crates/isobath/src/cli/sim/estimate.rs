@@ -1,5 +1,6 @@
 //! `isobath sim estimate`: an estimator over a path of values in memory.
 
+use super::Simulation;
 use super::described::Described;
 use super::prepared::{Prepared, links, new_run};
 use crate::cli::estimate::Asked;
@@ -21,16 +22,16 @@ pub(crate) struct Args {
     output: Output,
 }
 
-impl Args {
-    pub(super) fn name(&self) -> &str {
+impl Simulation for Args {
+    fn name(&self) -> &str {
         self.described.name()
     }
 
-    pub(super) const fn output(&self) -> &Output {
+    fn output(&self) -> &Output {
         &self.output
     }
 
-    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let plan = self.asked.plan(self.described.reverse)?;
         if plan.method == Method::Hops {
             let what = "there are no routers to ask in virtual time - use 'isobath estimate bottleneck --lab'";

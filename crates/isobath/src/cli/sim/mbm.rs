@@ -1,5 +1,6 @@
 //! `isobath sim mbm`: the tests of RFC 8337 over a simulated path.
 
+use super::Simulation;
 use super::described::Through;
 use super::prepared::{Prepared, links, new_run};
 use crate::cli::mbm::{Asked, bar, conclude, show};
@@ -24,16 +25,16 @@ pub(crate) struct Args {
     output: Output,
 }
 
-impl Args {
-    pub(super) fn name(&self) -> &str {
+impl Simulation for Args {
+    fn name(&self) -> &str {
         self.through.name()
     }
 
-    pub(super) const fn output(&self) -> &Output {
+    fn output(&self) -> &Output {
         &self.output
     }
 
-    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let plan = self.asked.plan(THESIS, self.through.reverse)?;
         if plan.carrier == Carrier::Tcp {
             let what = "the kernel's TCP and its pacing are not simulated - use 'isobath mbm --lab', or --carrier udp";

@@ -1,5 +1,6 @@
 //! `isobath sim medianet`: an application that adapts to a simulated path.
 
+use super::Simulation;
 use super::prepared::{Prepared, new_run};
 use crate::cli::manager::medianet::{Asked, show};
 use kit::bar;
@@ -24,16 +25,16 @@ pub(crate) struct Args {
     output: Output,
 }
 
-impl Args {
-    pub(super) fn name(&self) -> &str {
+impl Simulation for Args {
+    fn name(&self) -> &str {
         &self.asked.lab
     }
 
-    pub(super) const fn output(&self) -> &Output {
+    fn output(&self) -> &Output {
         &self.output
     }
 
-    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let plan = self.asked.plan()?;
         let mut topology = profiles::find(self.name()).map_err(Usage::of)?;
         let place = Place::find(&mut topology, Some(plan.cross()), false);

@@ -66,9 +66,12 @@ impl Measurement {
         Ok(parsed)
     }
 
-    /// See [`Measure::prepare`].
+    /// See [`Simulation::prepare`].
+    ///
+    /// # Errors
+    /// What is refused, in one line.
     pub(crate) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
-        self.measure.prepare(interrupt)
+        self.measure.simulation().prepare(interrupt)
     }
 }
 
@@ -79,42 +82,41 @@ pub(super) fn run(verb: &Verb) -> anyhow::Result<u8> {
                 process::prepare_for_much_memory();
             }
             let interrupt = process::interrupt_flag()?;
-            let (name, output) = measure.asked();
-            measure.prepare(&interrupt)?.run(name, output)
+            let simulation = measure.simulation();
+            let prepared = simulation.prepare(&interrupt)?;
+            prepared.run(simulation.name(), simulation.output())
         }
         Verb::Sweep(args) => sweep::run(args),
     }
 }
 
 impl Measure {
-    /// What is measured, as it was typed, and what becomes of what is found.
-    fn asked(&self) -> (&str, &Output) {
+    fn simulation(&self) -> &dyn Simulation {
         match self {
-            Self::Btc(args) => (args.name(), args.output()),
-            Self::Estimate(args) => (args.name(), args.output()),
-            Self::Mbm(args) => (args.name(), args.output()),
-            Self::Medianet(args) => (args.name(), args.output()),
-            Self::Replay(args) => (args.name(), args.output()),
-            Self::Rrul(args) => (args.name(), args.output()),
-            Self::Trial(args) => (args.name(), args.output()),
+            Self::Btc(args) => args,
+            Self::Estimate(args) => args,
+            Self::Mbm(args) => args,
+            Self::Medianet(args) => args,
+            Self::Replay(args) => args,
+            Self::Rrul(args) => args,
+            Self::Trial(args) => args,
         }
     }
+}
+
+/// A measurement in virtual time, as it was asked for.
+trait Simulation {
+    /// The lab over which it measures; nothing for a path of figures.
+    fn name(&self) -> &str;
+
+    /// What becomes of what is found.
+    fn output(&self) -> &Output;
 
     /// Finds out what is to be done.
     ///
     /// # Errors
     /// What is refused, in one line.
-    pub(crate) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
-        match self {
-            Self::Btc(args) => args.prepare(interrupt),
-            Self::Estimate(args) => args.prepare(interrupt),
-            Self::Mbm(args) => args.prepare(interrupt),
-            Self::Medianet(args) => args.prepare(interrupt),
-            Self::Replay(args) => args.prepare(interrupt),
-            Self::Rrul(args) => args.prepare(interrupt),
-            Self::Trial(args) => args.prepare(interrupt),
-        }
-    }
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>>;
 }
 
 /// A congestion control that is simulated.

@@ -1,6 +1,7 @@
 //! `isobath sim replay`: plays vectors over a simulated path.
 
 use super::Control;
+use super::Simulation;
 use super::prepared::{Prepared, new_run};
 use crate::cli::replay::{Played, bar, nothing_to_play, reading, show};
 use kit::ending::Interrupted;
@@ -9,10 +10,13 @@ use kit::usage::Usage;
 use kit::virtual_path::Path;
 use lab::profiles;
 use schema::replay::plan::Plan;
+use serde_json::json;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use tmix::replay::quality::LeftOut;
 use tmix::replay::{place, quality};
 use tmix::simulated::{self, Context, Survey};
+use units::Span;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -28,24 +32,41 @@ pub(crate) struct Args {
     /// 'isobath replay verify', Wireshark and the like; at most 4 GiB.
     #[arg(long)]
     capture: bool,
+    /// Width of the bins in which packets are counted; a lab's are 100us.
+    #[arg(long, value_name = "TIME", value_enum, default_value_t = Bins::Millisecond)]
+    bins: Bins,
     #[command(flatten)]
     output: Output,
 }
 
-impl Args {
-    pub(super) fn name(&self) -> &str {
+/// A width of bins.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Bins {
+    #[value(name = "100us")]
+    TenthOfMillisecond,
+    #[value(name = "1ms")]
+    Millisecond,
+}
+
+impl Bins {
+    const fn width(self) -> Duration {
+        match self {
+            Self::TenthOfMillisecond => Duration::from_micros(100),
+            Self::Millisecond => Duration::from_millis(1),
+        }
+    }
+}
+
+impl Simulation for Args {
+    fn name(&self) -> &str {
         self.played.lab()
     }
 
-    pub(super) const fn captures(&self) -> bool {
-        self.capture
-    }
-
-    pub(super) const fn output(&self) -> &Output {
+    fn output(&self) -> &Output {
         &self.output
     }
 
-    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let control = self.cc.algorithm();
         let mut plan = self.played.plan()?;
         plan.capture = self.capture;
@@ -71,6 +92,7 @@ impl Args {
         let hops = path.hops(delays, sim::tcp::link).map_err(Usage::of)?;
         let mut described = serde_json::to_value(&plan)?;
         described["forecast"] = serde_json::to_value(survey.forecast)?;
+        described["bins"] = json!(Span(self.bins.width()));
         Ok(Prepared {
             run: new_run("sim-replay", described, &self.output, path.info()),
             notes: String::new(),
@@ -80,6 +102,7 @@ impl Args {
                     plan: &plan,
                     totals: &survey.totals,
                     congestion_control: control,
+                    bins: self.bins.width(),
                     interrupt,
                     display: &|live| show(&bar, live),
                 };
@@ -103,6 +126,12 @@ impl Args {
                 Ok((outcome.ending, Some(work)))
             }),
         })
+    }
+}
+
+impl Args {
+    pub(super) const fn captures(&self) -> bool {
+        self.capture
     }
 }
 

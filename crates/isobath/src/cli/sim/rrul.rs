@@ -1,6 +1,7 @@
 //! `isobath sim rrul`: a plan of the RRUL family over a lab's path.
 
 use super::Control;
+use super::Simulation;
 use super::prepared::{Prepared, new_run};
 use crate::cli::rrul::Asked;
 use indicatif::ProgressBar;
@@ -43,16 +44,16 @@ pub(crate) struct Args {
     output: Output,
 }
 
-impl Args {
-    pub(super) fn name(&self) -> &str {
+impl Simulation for Args {
+    fn name(&self) -> &str {
         &self.lab
     }
 
-    pub(super) const fn output(&self) -> &Output {
+    fn output(&self) -> &Output {
         &self.output
     }
 
-    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let mut plan = self.asked.plan()?;
         let notes = simulated::leave_out(&mut plan);
         let path = Path::of_lab(&self.lab, self.seed, false).map_err(Usage::of)?;
@@ -103,7 +104,9 @@ impl Args {
             }),
         })
     }
+}
 
+impl Args {
     fn context<'a>(
         &self,
         plan: &'a Plan,

@@ -1,5 +1,6 @@
 //! `isobath sim trial`: an application beside a measurement, over a simulated path, with and without riding.
 
+use super::Simulation;
 use super::prepared::{Prepared, new_run};
 use crate::cli::manager::trial::{Asked, show};
 use kit::bar;
@@ -25,16 +26,16 @@ pub(crate) struct Args {
     output: Output,
 }
 
-impl Args {
-    pub(super) fn name(&self) -> &str {
+impl Simulation for Args {
+    fn name(&self) -> &str {
         &self.asked.lab
     }
 
-    pub(super) const fn output(&self) -> &Output {
+    fn output(&self) -> &Output {
         &self.output
     }
 
-    pub(super) fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
+    fn prepare<'a>(&'a self, interrupt: &'a AtomicBool) -> anyhow::Result<Prepared<'a>> {
         let plan = self.asked.plan()?;
         let mut topology = profiles::find(self.name()).map_err(Usage::of)?;
         let is_web = plan.cross == Cross::Web;
