@@ -21,6 +21,9 @@ use units::Instant;
 /// Shortest time over which rates are measured.
 const LEAST_WINDOW: Duration = Duration::from_secs(1);
 
+/// A test period begins so long after its preconditions hold though packets are missing.
+const LONGEST_GAP: Duration = Duration::from_secs(1);
+
 /// How to judge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JudgeOptions {
@@ -60,6 +63,13 @@ pub struct Observation {
     pub clock_stepped: bool,
 }
 
+impl Observation {
+    /// Whether packets have arrived behind one that is still missing, so that neither its fate nor theirs is known.
+    fn has_gap(&self) -> bool {
+        self.arrived > self.settled.packets.saturating_sub(self.settled.lost)
+    }
+}
+
 /// Where the test stands.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -79,6 +89,8 @@ pub struct Judge {
     began: Instant,
     sent: RateMeter,
     arrived: RateMeter,
+    /// When all preconditions held for the first time.
+    ready: Option<Instant>,
     /// When the test period began, and what was settled and sent then.
     test: Option<(Instant, Counts)>,
     pattern: Option<PatternReport>,
@@ -98,6 +110,7 @@ impl Judge {
             began: now,
             sent: RateMeter::new(window),
             arrived: RateMeter::new(window),
+            ready: None,
             test: None,
             pattern: None,
             counts: Counts::default(),
@@ -158,11 +171,16 @@ impl Judge {
         pattern.is_some_and(|pattern| !pattern.is_whole_since(self.pattern.as_ref()))
     }
 
-    /// The growth period ends when all preconditions are known and hold.
+    /// The growth period ends when all preconditions are known and hold, and no packet is missing. What is settled ends before one that is: a
+    /// test that began there would begin with a loss, and without the packets that arrived behind it, more often than one packet is lost.
+    /// Where there always is one missing, there are so many losses that this does not matter.
     fn grow(&mut self, seen: &Observation, now: Instant) -> Option<Verdict> {
         if self.checks.iter().all(|check| check.held == Some(true)) {
-            self.test = Some((now, seen.settled));
-            self.pattern.clone_from(&seen.pattern);
+            let ready = *self.ready.get_or_insert(now);
+            if !seen.has_gap() || now.since(ready) >= LONGEST_GAP {
+                self.test = Some((now, seen.settled));
+                self.pattern.clone_from(&seen.pattern);
+            }
             return None;
         }
         let limit = self.options.growth_limit.min(self.options.time_limit);

@@ -161,6 +161,28 @@ fn a_low_rate_of_tcp_is_the_paths_and_bursts_it_held_back_pass_nothing() {
     assert_eq!(verdict(&late), (Outcome::Error, Reason::SenderPattern));
 }
 
+/// A packet is missing when the preconditions hold: whether it is lost is known four looks later, and it was sent in the growth period.
+#[test]
+fn a_test_period_does_not_begin_at_a_gap() {
+    let judged = |ticks: u64| {
+        let change = move |tick: u64, observation: &mut Observation| {
+            if tick == 100 {
+                observation.arrived -= 1;
+                observation.settled.packets -= 10;
+            } else if tick == 100 + ticks {
+                observation.settled.packets += 10;
+                observation.settled.lost += 1;
+            }
+        };
+        judge(options(), |_| (10, 10, 0), change).figures()
+    };
+    let figures = judged(4);
+    assert_eq!(figures.growth_ns, Some(1_040_000_000));
+    assert_eq!((figures.counts.lost, figures.counts.packets), (0, 360));
+    // It is not waited for without end.
+    assert_eq!(judged(400).growth_ns, Some(2_010_000_000));
+}
+
 /// Holds mbm/preconditions, mbm/growth-period.
 #[test]
 fn preconditions_count_during_the_test_too() {
