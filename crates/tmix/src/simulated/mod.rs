@@ -6,8 +6,9 @@
 //!
 //! - [`feed`]: the connections, read as they begin. [`host`]: an end of each connection; [`flows`]: of each flow of UDP. [`links`]: queues, arrivals and departures of the path, and who is alive.
 //! - [`capturing`]: a capture of them, with the headers ([`headers`]) that they would have on a network.
-//! - [`mod@run`]: the loop around them.
+//! - [`mod@run`]: the loop around them. [`books`]: rows and figures of what they found. [`mod@world`]: hosts and links put together.
 
+mod books;
 mod capturing;
 mod feed;
 mod flows;
@@ -15,6 +16,7 @@ mod headers;
 mod host;
 mod links;
 mod run;
+mod world;
 
 pub use feed::{Parts, Survey};
 pub use links::Hop;

@@ -1,34 +1,28 @@
 //! The loop: virtual time goes on in steps of 10 ms, after which queues are looked at, and each second what was found goes to
 //! the record.
 
+use super::books::Books;
 use super::capturing::Capturing;
 use super::feed::Parts;
-use super::headers::{self, Shared};
-use super::host::{Host, News, Stage};
-use super::links::{Hop, LinkRows, Links, look, truth};
+use super::headers::Shared;
+use super::host::Host;
+use super::links::{Hop, Links, look, truth};
+use super::world::world;
 use crate::replay::collector::Outcome;
-use crate::replay::counters::{self, Counters};
-use crate::replay::datagrams;
-use crate::replay::live::{Half, binding_window};
-use crate::replay::monitors::Rows;
+use crate::replay::live::binding_window;
 use crate::replay::summary::Figures;
 use crate::replay::totals::Totals;
 use crate::replay::workload::{Host as Which, Part};
 use crate::replay::{Live as Shown, nanos};
 use anyhow::Context as _;
 use kit::ending::Ending;
-use kit::lab_counters::LabRows;
 use record::RecordWriter;
-use schema::replay::plan::{Plan, Way};
-use schema::replay::tables::{Connection, Epoch, Flow, Goodput};
-use schema::tables::Queue;
-use sim::tcp::Settings;
-use sim::{Builder, NodeId, Work, World};
-use std::collections::HashMap;
+use schema::replay::plan::Plan;
+use sim::{NodeId, Work, World};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use transport::{CongestionControl, Options};
+use transport::CongestionControl;
 use units::Instant;
 use vectors::Side;
 
@@ -81,26 +75,11 @@ struct Run<'a> {
     headers: Option<Shared>,
     ends: [NodeId; 2],
     record: &'a mut RecordWriter,
-    figures: Figures,
-    counters: Counters,
-    flow_counters: datagrams::Counters,
-    /// Connections and flows of which one end has told.
-    half_told: HashMap<u32, Rc<Part>>,
+    books: Books,
     begun: u64,
     open: u64,
     /// When the latest news came, or when somebody waited last.
     heard: Instant,
-    found: Found,
-}
-
-/// Rows that wait to be written.
-#[derive(Default)]
-struct Found {
-    connections: Vec<Connection>,
-    epochs: Vec<Epoch>,
-    flows: Vec<Flow>,
-    queue: Vec<Queue>,
-    goodput: Vec<Goodput>,
 }
 
 impl<'a> Run<'a> {
@@ -114,7 +93,9 @@ impl<'a> Run<'a> {
         let begun = wants.then(|| Capturing::begin(record.dir())).transpose()?;
         let (capturing, headers) = begun.unzip();
         let (world, ends) = world(context, hops, (headers.clone(), capturing));
+        let figures = Figures::new(context.plan, context.totals);
         Ok(Self {
+            books: Books::new(figures, headers.clone()),
             headers,
             context,
             parts,
@@ -122,14 +103,9 @@ impl<'a> Run<'a> {
             world,
             ends,
             record,
-            figures: Figures::new(context.plan, context.totals),
-            counters: Counters::default(),
-            flow_counters: datagrams::Counters::default(),
-            half_told: HashMap::new(),
             begun: 0,
             open: 0,
             heard: Instant::ZERO,
-            found: Found::default(),
         })
     }
 
@@ -148,8 +124,7 @@ impl<'a> Run<'a> {
             self.world.run_until(next);
             let now = self.world.now();
             let is_loaded = self.is_loaded(now.as_nanos());
-            let queue = look(&mut self.world, is_loaded);
-            self.found.queue.extend(queue);
+            self.books.queues(look(&mut self.world, is_loaded));
             if now.since(Instant::ZERO) >= flush {
                 flush += FLUSH;
                 self.flush()?;
@@ -226,115 +201,28 @@ impl<'a> Run<'a> {
 
     /// Takes what hosts and links have to say, and writes it.
     fn flush(&mut self) -> anyhow::Result<()> {
-        for (which, end) in Which::BOTH.into_iter().zip(self.ends) {
-            if let Some(host) = self.world.node_mut(end) {
-                let news = host.take_news();
-                let open = host.open() as u64;
-                self.open = self.open.max(open);
-                self.enter(which, news);
-            }
-        }
         let now = self.world.now();
+        for (which, end) in Which::BOTH.into_iter().zip(self.ends) {
+            let Some(host) = self.world.node_mut(end) else {
+                continue;
+            };
+            let news = host.take_news();
+            self.open = self.open.max(host.open() as u64);
+            self.begun += news.begun;
+            if news.heard > 0 || news.begun > 0 {
+                self.heard = now;
+            }
+            self.books.enter(which, news, now);
+        }
         let window = self.context.plan.window(Duration::MAX).map(nanos);
         let is_loaded = |t_ns| (window[0]..window[1]).contains(&t_ns);
-        let LinkRows {
-            counters,
-            offered,
-            active,
-        } = self.world.tap_mut().take(now, is_loaded);
+        let links = self.world.tap_mut().take(now, is_loaded);
         if let Some(error) = self.world.tap_mut().capture_error() {
             return Err(error).context("cannot write the capture");
         }
-        let found = std::mem::take(&mut self.found);
-        let rows = LabRows {
-            queue: found.queue,
-            counters,
-            ..LabRows::default()
-        };
-        self.figures.lab(&rows);
-        let seen = Rows { offered, active };
-        self.figures.monitors(&seen);
-        self.figures.goodput(&found.goodput);
-        self.record.append(&rows.queue)?;
-        self.record.append(&rows.counters)?;
-        self.record.append(&seen.offered)?;
-        self.record.append(&seen.active)?;
-        self.record.append(&found.goodput)?;
-        self.record.append(&found.connections)?;
-        self.record.append(&found.epochs)?;
-        self.record.append(&found.flows)?;
+        self.books.write(links, self.record)?;
         self.show(now);
         Ok(())
-    }
-
-    fn enter(&mut self, which: Which, news: News) {
-        self.begun += news.begun;
-        let now = self.world.now();
-        if news.heard > 0 || news.begun > 0 {
-            self.heard = now;
-        }
-        // Up to now is the second before.
-        let second = now.as_nanos().saturating_sub(1) / 1_000_000_000;
-        self.found.goodput.push(Goodput {
-            t_ns: second * 1_000_000_000,
-            host: which.name().into(),
-            bytes: news.heard,
-        });
-        for (half, part) in news.halves {
-            let number = half.number;
-            if let Some(ends) = self.counters.enter(half) {
-                self.half_told.remove(&number);
-                self.end(&part, number, ends);
-            } else {
-                self.half_told.insert(number, part);
-            }
-        }
-        for (half, part) in news.flows {
-            let number = half.number;
-            if let Some(ends) = self.flow_counters.enter(half) {
-                self.half_told.remove(&number);
-                self.end_flow(&part, number, &ends);
-            } else {
-                self.half_told.insert(number, part);
-            }
-        }
-        for (number, was_sequential, epoch) in news.answered {
-            let row = Epoch {
-                connection: number.into(),
-                epoch: epoch.epoch,
-                t_ns: epoch.asked.as_nanos(),
-                request_bytes: epoch.request,
-                response_bytes: epoch.response,
-                response_ms: epoch.answered.since(epoch.asked).as_secs_f64() * 1e3,
-            };
-            if was_sequential {
-                self.figures.answered(&row);
-            }
-            self.found.epochs.push(row);
-        }
-    }
-
-    /// A connection is over.
-    fn end(&mut self, part: &Part, number: u32, ends: [Option<Half>; 2]) {
-        if let Some(headers) = &self.headers {
-            headers.borrow_mut().end(number, self.world.now());
-        }
-        let row = counters::row(part, number, ends, Instant::ZERO);
-        self.figures.connection(&row);
-        self.found.connections.push(row);
-    }
-
-    /// A flow is over.
-    fn end_flow(&mut self, part: &Part, number: u32, ends: &[Option<datagrams::Half>; 2]) {
-        if let Some(headers) = &self.headers {
-            headers.borrow_mut().end(number, self.world.now());
-        }
-        let ports = headers::ports(number);
-        let row = datagrams::counters::row(part, ports, ends, Instant::ZERO);
-        if let Some(row) = row {
-            self.figures.flow(&row);
-            self.found.flows.push(row);
-        }
     }
 
     fn show(&self, now: Instant) {
@@ -346,7 +234,7 @@ impl<'a> Run<'a> {
             planned: end.unwrap_or(totals.last_start),
             begun: self.begun,
             parts: totals.parts(),
-            ended: self.figures.ended(),
+            ended: self.books.ended(),
             open: open as u64,
         });
     }
@@ -363,20 +251,7 @@ impl<'a> Run<'a> {
             self.world.run_until(now + LINGER);
         }
         self.flush()?;
-        for ends in self.counters.rest() {
-            let number = ends.iter().flatten().next().map(|half| half.number);
-            let told = number.and_then(|number| self.half_told.remove_entry(&number));
-            if let Some((number, part)) = told {
-                self.end(&part, number, ends);
-            }
-        }
-        for ends in self.flow_counters.rest() {
-            let number = ends.iter().flatten().next().map(|half| half.number);
-            let told = number.and_then(|number| self.half_told.remove_entry(&number));
-            if let Some((number, part)) = told {
-                self.end_flow(&part, number, &ends);
-            }
-        }
+        self.books.close(self.world.now());
         self.flush()?;
         let last = self.world.now();
         let uncaptured = self.world.tap_mut().end_capture(last)?;
@@ -385,7 +260,7 @@ impl<'a> Run<'a> {
         let outcome = Outcome {
             ending,
             truth: truth(&mut self.world, to.saturating_sub(from).as_secs_f64()),
-            figures: self.figures,
+            figures: self.books.into_figures(),
             cpu: Vec::new(),
             uncaptured,
             open: self.open,
@@ -393,50 +268,4 @@ impl<'a> Run<'a> {
         };
         Ok((outcome, work))
     }
-}
-
-/// The client at node 0, the server at the other end of the row.
-fn world(
-    context: &Context<'_>,
-    mut hops: Vec<Hop>,
-    (headers, capturing): (Option<Shared>, Option<Capturing>),
-) -> (World<Host, Links>, [NodeId; 2]) {
-    let watched = slowest(&hops, context.plan.forward);
-    let links = Links::new(&hops, watched, context.bins, capturing);
-    let last = NodeId(u32::try_from(hops.len()).unwrap_or(u32::MAX));
-    let ends = [NodeId(0), last];
-    let stage = Stage {
-        settings: settings(context),
-        seed: context.plan.seed,
-        headers,
-    };
-    let mut builder = Builder::default();
-    builder.host(ends[0], Host::new(ends, stage.clone()));
-    builder.host(ends[1], Host::new([ends[1], ends[0]], stage));
-    for (number, hop) in (0..).zip(hops.drain(..)) {
-        let [mut up, mut down] = hop.ways;
-        up.watch_queue();
-        down.watch_queue();
-        builder.link(NodeId(number), NodeId(number + 1), up);
-        builder.link(NodeId(number + 1), NodeId(number), down);
-    }
-    (builder.build_with(links), ends)
-}
-
-fn settings(context: &Context<'_>) -> Settings {
-    let mut options = Options {
-        congestion_control: context.congestion_control,
-        ..Options::default()
-    };
-    if let Some(window) = context.plan.initial_window {
-        options.initial_window = window;
-    }
-    Settings::new(options)
-}
-
-/// The place of the slowest link in direction `way`.
-fn slowest(hops: &[Hop], way: Way) -> Option<usize> {
-    let rates = hops.iter().enumerate();
-    let rates = rates.filter_map(|(place, hop)| Some((hop.rates[way as usize]?, place)));
-    rates.min().map(|(_, place)| place)
 }
