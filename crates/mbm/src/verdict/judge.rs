@@ -21,7 +21,7 @@ use units::Instant;
 /// Shortest time over which rates are measured.
 const LEAST_WINDOW: Duration = Duration::from_secs(1);
 
-/// A test period begins so long after its preconditions hold though packets are missing.
+/// A test period begins at most so long after its preconditions hold, even if packets are missing.
 const LONGEST_GAP: Duration = Duration::from_secs(1);
 
 /// How to judge.
@@ -64,7 +64,8 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Whether packets have arrived behind one that is still missing, so that neither its fate nor theirs is known.
+    /// Whether packets have arrived behind one that is still missing, so that neither its fate nor theirs is known. Of TCP, whose kernel says
+    /// only what was acknowledged, that is never seen.
     fn has_gap(&self) -> bool {
         self.arrived > self.settled.packets.saturating_sub(self.settled.lost)
     }
@@ -89,7 +90,7 @@ pub struct Judge {
     began: Instant,
     sent: RateMeter,
     arrived: RateMeter,
-    /// When all preconditions held for the first time.
+    /// Since when all preconditions hold.
     ready: Option<Instant>,
     /// When the test period began, and what was settled and sent then.
     test: Option<(Instant, Counts)>,
@@ -171,20 +172,22 @@ impl Judge {
         pattern.is_some_and(|pattern| !pattern.is_whole_since(self.pattern.as_ref()))
     }
 
-    /// The growth period ends when all preconditions are known and hold, and no packet is missing. What is settled ends before one that is: a
-    /// test that began there would begin with a loss, and without the packets that arrived behind it, more often than one packet is lost.
-    /// Where there always is one missing, there are so many losses that this does not matter.
+    /// The growth period ends when all preconditions are known and hold, and no packet is missing: what is settled ends before a missing packet,
+    /// so a test that began there would begin with a loss far more often than packets are lost. With so many losses that some packet is
+    /// always missing, this does not matter.
     fn grow(&mut self, seen: &Observation, now: Instant) -> Option<Verdict> {
+        let limit = self.options.growth_limit.min(self.options.time_limit);
+        let is_overdue = now.since(self.began) >= limit;
         if self.checks.iter().all(|check| check.held == Some(true)) {
             let ready = *self.ready.get_or_insert(now);
-            if !seen.has_gap() || now.since(ready) >= LONGEST_GAP {
+            if is_overdue || !seen.has_gap() || now.since(ready) >= LONGEST_GAP {
                 self.test = Some((now, seen.settled));
                 self.pattern.clone_from(&seen.pattern);
             }
             return None;
         }
-        let limit = self.options.growth_limit.min(self.options.time_limit);
-        if now.since(self.began) < limit {
+        self.ready = None;
+        if !is_overdue {
             return None;
         }
         if seen.arrived == 0 && seen.sent > 0 {
