@@ -42,7 +42,7 @@ impl Opened {
 
     /// The run could not go on. If nothing has been measured, what was just made is removed; else the record stays, incomplete as it is.
     pub fn undo(&self) {
-        if !self.writer.is_empty() {
+        if self.writer.has_rows() {
             return;
         }
         let _ = std::fs::remove_file(self.folder.join("run.json"));

@@ -58,6 +58,11 @@ impl Kept {
         self.batches.into_iter()
     }
 
+    /// Whether rows of any table are here.
+    pub(crate) fn has_rows(&self) -> bool {
+        !self.batches.is_empty()
+    }
+
     pub(crate) fn append<T: Row>(&mut self, rows: &[T]) -> Result<(), Error> {
         if self.wants(T::TABLE) {
             let batch = T::batch(rows).map_err(Error::table(Path::new(T::TABLE)))?;

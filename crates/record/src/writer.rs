@@ -100,11 +100,11 @@ impl RecordWriter {
         &self.dir
     }
 
-    /// Whether no row has been appended to a record in a folder.
-    pub fn is_empty(&self) -> bool {
+    /// Whether a row has been appended.
+    pub fn has_rows(&self) -> bool {
         match &self.place {
-            Place::Folder(journals, _) => journals.is_empty(),
-            Place::Memory(_) => true,
+            Place::Folder(journals, _) => !journals.is_empty(),
+            Place::Memory(kept) => kept.has_rows(),
         }
     }
 
@@ -189,11 +189,13 @@ impl RecordWriter {
 
 /// A run whose last rows could not be written.
 fn without_its_end(mut run: Run, error: &Error) -> Run {
-    run.status = Status::Incomplete;
+    if run.status == Status::Complete {
+        run.status = Status::Incomplete;
+    }
     run.warnings.push(Warning {
         code: "rows_lost".to_owned(),
         message: format!("the last rows of some tables were lost: {error}"),
-        advice: "run it again".to_owned(),
+        advice: "make room on the disk, then run it again".to_owned(),
     });
     run
 }
