@@ -202,15 +202,12 @@ impl Study {
     const fn is_simulated(&self) -> bool {
         match self {
             Self::Grid(grid) => grid.is_simulated(),
+            Self::Mathis(_) => true,
             Self::Medianet(medianet) => medianet.is_simulated(),
             Self::Replay(replays) => replays.is_simulated(),
             Self::Trials(trials) => trials.is_simulated(),
             Self::Verdicts(verdicts) => verdicts.is_simulated(),
-            Self::Composition(_)
-            | Self::Curves(_)
-            | Self::Growth(_)
-            | Self::Mathis(_)
-            | Self::Stability(_) => false,
+            Self::Composition(_) | Self::Curves(_) | Self::Growth(_) | Self::Stability(_) => false,
         }
     }
 

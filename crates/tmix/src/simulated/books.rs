@@ -142,7 +142,7 @@ impl Books {
         }
     }
 
-    /// The replay ended at `now`: the other ends of what is half told never began.
+    /// The replay ended at `now`: of what is half told no other end will tell.
     pub(super) fn close(&mut self, now: Instant) {
         for ends in self.counters.rest() {
             let number = ends.iter().flatten().next().map(|half| half.number);

@@ -1,8 +1,7 @@
 //! `isobath sim replay`: plays vectors over a simulated path.
 
-use super::Control;
-use super::Simulation;
 use super::prepared::{Prepared, new_run};
+use super::{Control, Simulation};
 use crate::cli::replay::{Played, bar, nothing_to_play, reading, show};
 use kit::ending::Interrupted;
 use kit::options::Output;
@@ -20,7 +19,7 @@ use units::Span;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 replayed; 3 could not be replayed; 130 interrupted, record kept."
+    after_help = "Exit status: 0 replayed; 3 could not be replayed; 130 interrupted, record kept (none while vectors are read)."
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -133,9 +132,7 @@ impl Args {
     pub(super) const fn captures(&self) -> bool {
         self.capture
     }
-}
 
-impl Args {
     /// Reads the vectors, until `interrupt` is raised.
     fn survey(&self, plan: &Plan, interrupt: &AtomicBool) -> anyhow::Result<Survey> {
         let bar = reading(self.output.quiet);

@@ -1,8 +1,7 @@
 //! `isobath sim rrul`: a plan of the RRUL family over a lab's path.
 
-use super::Control;
-use super::Simulation;
 use super::prepared::{Prepared, new_run};
+use super::{Control, Simulation};
 use crate::cli::rrul::Asked;
 use indicatif::ProgressBar;
 use kit::bar;
