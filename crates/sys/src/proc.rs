@@ -14,6 +14,7 @@ use std::num::NonZero;
 use std::time::Duration;
 
 const CPUINFO: &str = "/proc/cpuinfo";
+const STATUS: &str = "/proc/self/status";
 
 /// What a record tells of a host.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -49,6 +50,18 @@ impl Host {
             cpus: std::thread::available_parallelism().map_or(1, NonZero::get),
         }
     }
+}
+
+/// The most memory that this process has had so far, in octets; `None` where the system does not tell.
+pub fn peak_memory() -> Option<u64> {
+    high_water(&fs::read_to_string(STATUS).ok()?)
+}
+
+fn high_water(status: &str) -> Option<u64> {
+    let mut lines = status.lines();
+    let peak = lines.find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = peak.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    kib.checked_mul(1_024)
 }
 
 /// Processor time that this process has used.
@@ -119,6 +132,17 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_most_memory_is_the_kernels_high_water_mark() {
+        let status =
+            "Name:\tisobath\nVmPeak:\t  900000 kB\nVmHWM:\t  123456 kB\nVmRSS:\t    1000 kB\n";
+        assert_eq!(high_water(status), Some(126_418_944));
+        assert_eq!(high_water("VmHWM:\t lots\n"), None);
+        if cfg!(target_os = "linux") {
+            assert!(peak_memory() > Some(1_000_000));
+        }
+    }
 
     #[test]
     fn the_processor_model_is_found_on_several_architectures() {

@@ -9,7 +9,7 @@ use kit::virtual_path::Path;
 use record::{PathInfo, RecordWriter, Run};
 use serde_json::{Value, json};
 use sim::Work;
-use sys::clock;
+use sys::{clock, proc};
 
 /// A measurement that can begin: what could be refused has been.
 pub(crate) struct Prepared<'a> {
@@ -47,7 +47,12 @@ impl Prepared<'_> {
         let mut opened = output.open(name, &self.run)?;
         let notes = self.notes.clone();
         let carried_out = self.carry_out(&mut opened.writer);
-        let (run, ending) = carried_out.inspect_err(|_| opened.undo())?;
+        let (mut run, ending) = carried_out.inspect_err(|_| opened.undo())?;
+        if let Some(octets) = proc::peak_memory() {
+            let megabytes = json!(octets as f64 / 1e6);
+            let more = &mut run.instrument.more;
+            more.insert("peak_memory_mb".to_owned(), megabytes);
+        }
         let dir = opened.writer.dir().to_owned();
         opened.writer.finish(&run)?;
         output.tell(&run, &dir, || {
