@@ -3,7 +3,7 @@
 use super::curve::Curve;
 use super::kept::{Count, Kept};
 use super::measured::{LONG_MS, Measured, Pooled, long_packets};
-use super::{CONTROL, Cell, FIDELITY, Mode, Replays, known_capacity, record};
+use super::{CONTROL, Cell, FIDELITY, Mode, Replays, record};
 use crate::experiment::Bench;
 use crate::experiment::pool::{Outcome, outcome, shown};
 use report::Subject;
@@ -43,7 +43,8 @@ impl Group {
 pub(super) struct Found {
     pub(super) groups: Vec<Group>,
     pub(super) fidelity: Option<Fidelity>,
-    pub(super) rate: Option<Rate>,
+    /// Of the constrained links, each of vectors of its own.
+    pub(super) rates: Vec<Rate>,
     pub(super) starts_s: f64,
     /// What was over later than this is not played.
     pub(super) longest_s: f64,
@@ -59,7 +60,10 @@ impl Found {
         let extent = replays.extent(bench.scale);
         let mut found = Self {
             fidelity: fidelity.and_then(|text| serde_json::from_str(&text).ok()),
-            rate: known_capacity(bench),
+            rates: replays
+                .hours(bench.scale)
+                .filter_map(|hour| hour.known_capacity(bench))
+                .collect(),
             starts_s: extent.starts.as_secs_f64(),
             longest_s: if replays.is_simulated() {
                 f64::INFINITY
@@ -111,6 +115,12 @@ impl Found {
             });
         }
         Ok(())
+    }
+
+    /// The rate of the constrained link; of several their mean.
+    pub(super) fn rate(&self) -> Option<Rate> {
+        let sum: u64 = self.rates.iter().map(|rate| rate.as_bps()).sum();
+        Rate::from_bps(sum.checked_div(self.rates.len() as u64)?)
     }
 
     /// What the runs of `cell` say, if there are any.
@@ -235,7 +245,7 @@ fn played(kept: &Kept, longest_s: f64) -> Table {
 
 /// Every cell, put together from its runs.
 fn table(found: &Found) -> Table {
-    let long = found.rate.map_or(f64::NAN, long_packets);
+    let long = found.rate().map_or(f64::NAN, long_packets);
     let columns: [(&str, &str); 21] = [
         ("structure", ""),
         ("round trips", ""),
@@ -307,7 +317,7 @@ fn how(replays: &Replays, found: &Found) -> String {
     if replays.is_simulated() {
         return format!(
             "All runs are in virtual time. Connections start for {starts} s, {} of the trace's, none of them left out; what is open at the end is cut, \
-             and figures of links are those of the time between warm-up and cool-down, but for the longest time with a queue. Runs of a model differ by their seeds. Only the first minute is captured.",
+             and figures of links are those of the time between warm-up and cool-down, but for the longest time with a queue. Each run of a model plays an hour of its own, drawn by another seed; with the same vectors runs would be the same. Of the first hour the first minute is captured.",
             replays.share()
         );
     }
@@ -318,13 +328,20 @@ fn how(replays: &Replays, found: &Found) -> String {
     )
 }
 
+/// The rates of the constrained links, in words.
+fn rates(found: &Found) -> String {
+    if found.rates.is_empty() {
+        return "a rate not yet known".to_owned();
+    }
+    let words: Vec<String> = found.rates.iter().map(|rate| rate.words()).collect();
+    words.join(", ")
+}
+
 fn notes(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experiment {
-    let rate = found
-        .rate
-        .map_or_else(|| "a rate not yet known".to_owned(), Rate::words);
     experiment = experiment
         .note(format!(
-            "Constrained runs had {rate}: {} times what the control carried forward. All models had the same; D does likewise.",
+            "Constrained runs had {}: {} times what the control carried forward. All models had the same; D does likewise.",
+            rates(found),
             replays.capacity
         ))
         .note(how(replays, found))
@@ -332,10 +349,11 @@ fn notes(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experi
             "Durations are from the first octet to the last, unless a case says 'from connect'. A connection that was cut counts as one of at least the time \
              it was seen (product-limit estimate, Kaplan and Meier) in the cases and in the first table; in the figures and the other tables only those that ended do.",
         )
-        .note(
-            "The vectors are drawn from what is printed of the trace, each quantity by itself: what belongs together in a connection is not printed. All runs \
-             play the same vectors; distributions are those of all runs of a model together, the figures those of the first.",
-        );
+        .note(format!(
+            "The vectors are drawn from what is printed of the trace, each quantity by itself: what belongs together in a connection is not printed. All \
+             {} play the same vectors; distributions are those of all runs of a model together, the figures those of the first.",
+            if replays.is_simulated() { "models" } else { "runs" }
+        ));
     if found.invalid > 0 {
         experiment = experiment.note(format!(
             "{} runs do not count: this machine was too busy for them.",

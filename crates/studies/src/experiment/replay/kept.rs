@@ -9,7 +9,7 @@
 //! takes. So what is kept is played once *around*: the starts of the window's last part come before it, too, in the warm-up. What
 //! these connections bring into the window is what their likes take out of it, and every model carries the same octets in it.
 
-use super::{CONTROL, Extent, Replays, VECTORS};
+use super::{CONTROL, Extent, Hour, Replays};
 use crate::experiment::Bench;
 use crate::experiment::pool::{self, Outcome};
 use anyhow::{Context as _, ensure};
@@ -63,14 +63,19 @@ impl Kept {
 
 /// Draws, rehearses and keeps, as far as that has not been done; whether there is something to play.
 pub(super) fn prepare(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<bool> {
+    let extent = replays.extent(bench.scale);
+    if replays.is_simulated() {
+        // Nothing has to be left out.
+        for hour in replays.hours(bench.scale) {
+            let seed = hour.seed(bench.seed);
+            draw(replays, bench, &hour.vectors(), extent.starts, seed)?;
+        }
+        return Ok(!bench.is_interrupted());
+    }
     if Kept::known(bench).is_some() {
         return Ok(true);
     }
-    let extent = replays.extent(bench.scale);
-    if replays.is_simulated() {
-        return whole(replays, bench, extent);
-    }
-    draw(replays, bench, DRAWN, extent.period())?;
+    draw(replays, bench, DRAWN, extent.period(), bench.seed)?;
     let length = extent.period() + extent.longest;
     let times = [length, Duration::ZERO, extent.longest];
     let job = replays.job(
@@ -95,35 +100,22 @@ pub(super) fn prepare(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<bo
     Ok(kept.played.connections > 0)
 }
 
-/// Draws what is played when nothing has to be left out.
-fn whole(replays: &Replays, bench: &Bench<'_>, extent: Extent) -> anyhow::Result<bool> {
-    draw(replays, bench, VECTORS, extent.starts)?;
-    if bench.is_interrupted() {
-        return Ok(false);
-    }
-    let mut all = Count::default();
-    for vector in Input::open(&bench.folder(VECTORS))? {
-        all.enter(&vector?);
-    }
-    let kept = Kept {
-        drawn: all,
-        short: all,
-        played: all,
-    };
-    bench.write(KEPT, &serde_json::to_string_pretty(&kept)?)?;
-    Ok(all.connections > 0)
-}
-
 /// Draws vectors that start within `period`, once, into the file `name`.
-fn draw(replays: &Replays, bench: &Bench<'_>, name: &str, period: Duration) -> anyhow::Result<()> {
+fn draw(
+    replays: &Replays,
+    bench: &Bench<'_>,
+    name: &str,
+    period: Duration,
+    seed: u64,
+) -> anyhow::Result<()> {
     let made = bench.folder(name);
-    if made.exists() {
+    if made.exists() || bench.is_interrupted() {
         return Ok(());
     }
     let draft = draft(bench)?;
     let period = period.as_millis();
     let text = format!(
-        "trace synth {}{} --share {} --duration {period}ms --seed {} --quiet --out",
+        "trace synth {}{} --share {} --duration {period}ms --seed {seed} --quiet --out",
         replays.mix,
         // What is played to its end must begin as well.
         if replays.is_simulated() {
@@ -131,8 +123,7 @@ fn draw(replays: &Replays, bench: &Bench<'_>, name: &str, period: Duration) -> a
         } else {
             " --cold"
         },
-        replays.share(),
-        bench.seed
+        replays.share()
     );
     let words = text.split_whitespace().map(str::to_owned);
     let arguments: Vec<String> = words.chain([draft.display().to_string()]).collect();
@@ -177,7 +168,7 @@ fn keep(rehearsal: &Record, extent: Extent, bench: &Bench<'_>) -> anyhow::Result
         output.vector(vector)?;
     }
     output.finish()?;
-    fs::rename(&draft, bench.folder(VECTORS)).context("no vectors")?;
+    fs::rename(&draft, bench.folder(&Hour::FIRST.vectors())).context("no vectors")?;
     Ok(kept)
 }
 

@@ -1,15 +1,19 @@
 //! Replays of the same traffic under cruder and cruder models (Aikat 2010, "D"): which of its claims hold here?
 //!
-//! Vectors are drawn once, and those are kept that can be played to their end ([`kept`]). Each run plays the same ones by one
-//! model of structure, of round trips and of windows (a [`Cell`]), alone on the machine: first over a link that limits nothing,
+//! Vectors are drawn, and those are kept that can be played to their end ([`kept`]). Each run plays them by one
+//! model of structure, of round trips and of windows (a [`Cell`]): first over a link that limits nothing,
 //! then over one that has hardly more than what the control carried (a-t-b-t, usernet, empirical windows). Figures are those of
 //! a window in which connections end as fast as they start. What the runs of a cell found is put together
 //! ([`measured`]) and each claim that the cells can tell is held against it ([`claims`]).
+//!
+//! In the lab all runs play the same vectors, each alone on the machine, and differ by what the machine does. In virtual time they would be
+//! the same to the octet; so there each repeat has vectors of its own ([`hour`]), which all models play.
 
 mod claims;
 mod curve;
 mod extent;
 mod found;
+mod hour;
 mod kept;
 mod measured;
 
@@ -17,22 +21,18 @@ use super::pool::{self, Job, Outcome};
 use super::{Bench, Scale};
 use extent::{Extent, LEAST, Whole};
 use found::Found;
+use hour::Hour;
 use report::experiment::Experiment;
-use schema::replay::Summary;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::Duration;
 use tmix::replay::verify;
 use tmix::trace::Share;
-use units::{Rate, Span};
+use units::Span;
 use vectors::model::rtt::Model;
 use vectors::model::{Structure, Windows};
 
-/// What is played, below the folder of records.
-const VECTORS: &str = "vectors.parquet";
-/// The rate of the constrained link, likewise.
-const CAPACITY: &str = "capacity.json";
 /// The run that is captured, and what its capture says.
 const CAPTURED: &str = "captured";
 const FIDELITY: &str = "fidelity.json";
@@ -268,25 +268,26 @@ impl Replays {
         }
     }
 
-    /// A run that counts.
-    fn counted(&self, bench: &Bench<'_>, cell: Cell, name: &str, more: &str) -> Job {
+    /// A run that counts, of the vectors of `hour`.
+    fn counted(&self, bench: &Bench<'_>, cell: Cell, name: &str, hour: Hour, more: &str) -> Job {
         let times = self.extent(bench.scale).times();
-        self.job(bench, cell, name, VECTORS, times, more)
+        self.job(bench, cell, name, &hour.vectors(), times, more)
     }
 
     /// The control's run that is captured. In virtual time that is the beginning: what is open at its end is cut as a capture cuts it.
     fn captured(&self, bench: &Bench<'_>) -> Job {
         let options = format!("--seed {}", bench.seed);
         if !self.is_simulated() {
-            return self.counted(bench, CONTROL, CAPTURED, &options);
+            return self.counted(bench, CONTROL, CAPTURED, Hour::FIRST, &options);
         }
         let length = self.extent(bench.scale).starts.min(LONGEST_CAPTURE);
         let times = [length, Duration::ZERO, Duration::ZERO];
         let options = format!("{options} --capture");
-        self.job(bench, CONTROL, CAPTURED, VECTORS, times, &options)
+        let vectors = Hour::FIRST.vectors();
+        self.job(bench, CONTROL, CAPTURED, &vectors, times, &options)
     }
 
-    /// Options of a run that is not captured. In virtual time nothing differs from run to run but what the seed makes.
+    /// Options of a run that is not captured.
     fn uncaptured(&self, bench: &Bench<'_>, repeat: usize) -> String {
         if self.is_simulated() {
             format!("--seed {}", bench.seed.wrapping_add(repeat as u64))
@@ -295,17 +296,25 @@ impl Replays {
         }
     }
 
-    /// All runs of a mode; `link` are the options that make it.
-    fn jobs(&self, bench: &Bench<'_>, mode: Mode, link: &str) -> Vec<Job> {
+    /// All runs of a mode; `link` are the options that make it, if they are known of the hour.
+    fn jobs(
+        &self,
+        bench: &Bench<'_>,
+        mode: Mode,
+        link: &dyn Fn(Hour) -> Option<String>,
+    ) -> Vec<Job> {
         let repeats = 0..self.extent(bench.scale).repeats;
         let of = |repeat| {
+            let hour = self.hour(repeat);
+            let link = link(hour)?;
             let job = move |cell| {
                 let options = format!("{} {link}", self.uncaptured(bench, repeat));
-                self.counted(bench, cell, &record(cell, mode, repeat), &options)
+                let name = record(cell, mode, repeat);
+                self.counted(bench, cell, &name, hour, &options)
             };
-            self.cells().into_iter().map(job)
+            Some(self.cells().into_iter().map(job))
         };
-        repeats.flat_map(of).collect()
+        repeats.filter_map(of).flatten().collect()
     }
 }
 
@@ -325,57 +334,26 @@ pub(super) fn run(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
     if !kept::prepare(replays, bench)? {
         return Ok(());
     }
-    let mut free = replays.jobs(bench, Mode::Unconstrained, "");
+    let mut free = replays.jobs(bench, Mode::Unconstrained, &|_| Some(String::new()));
     free.push(replays.captured(bench));
     pool::run(bench, &free);
     if bench.is_interrupted() {
         return Ok(());
     }
     verify_captured(bench)?;
-    let Some(rate) = capacity(replays, bench)? else {
-        let what = "no run of the control counts, so there is no load to constrain the others to";
-        bench.display.say(what);
-        return Ok(());
+    for hour in replays.hours(bench.scale) {
+        if hour::capacity(replays, bench, hour)?.is_none() {
+            let what =
+                "no run of the control counts, so there is no load to constrain the others to";
+            bench.display.say(what);
+        }
+    }
+    let limit = |hour: Hour| {
+        let rate = hour.known_capacity(bench)?;
+        Some(format!("--bottleneck {}bit --constrained", rate.as_bps()))
     };
-    let options = format!("--bottleneck {}bit --constrained", rate.as_bps());
-    pool::run(bench, &replays.jobs(bench, Mode::Constrained, &options));
+    pool::run(bench, &replays.jobs(bench, Mode::Constrained, &limit));
     Ok(())
-}
-
-/// What the constrained link carries: from the control as it was when this was first asked.
-fn capacity(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<Option<Rate>> {
-    if let Some(rate) = known_capacity(bench) {
-        return Ok(Some(rate));
-    }
-    let repeats = 0..replays.extent(bench.scale).repeats;
-    let loads =
-        repeats.filter_map(|repeat| load(bench, &record(CONTROL, Mode::Unconstrained, repeat)));
-    let loads: Vec<f64> = loads.collect();
-    if loads.is_empty() {
-        return Ok(None);
-    }
-    let mean = loads.iter().sum::<f64>() / loads.len() as f64;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "positive, and a conversion that saturates serves"
-    )]
-    let bps = (mean * replays.capacity * 1e6).round() as u64;
-    bench.write(CAPACITY, &serde_json::to_string(&bps)?)?;
-    Ok(Rate::from_bps(bps))
-}
-
-fn known_capacity(bench: &Bench<'_>) -> Option<Rate> {
-    Rate::from_bps(serde_json::from_str(&bench.read(CAPACITY)?).ok()?)
-}
-
-/// What a run carried in the forward direction, in Mbit/s.
-fn load(bench: &Bench<'_>, name: &str) -> Option<f64> {
-    let Outcome::Complete(record) = pool::outcome(bench, name) else {
-        return None;
-    };
-    let summary: Summary = Deserialize::deserialize(&record.run().summary).ok()?;
-    Some(summary.throughput_mbps?.forward).filter(|mbps| *mbps > 0.0)
 }
 
 /// Holds the capture against the vectors, once.

@@ -63,6 +63,27 @@ fn in_virtual_time_the_hour_is_whole() {
 }
 
 #[test]
+fn each_repeat_has_vectors_of_its_own_in_virtual_time_only() {
+    let mut replays = study("replay/structure");
+    let files = |replays: &Replays, scale: &str| -> Vec<(String, u64)> {
+        let hours = replays.hours(scale.parse().unwrap());
+        hours
+            .map(|hour| (hour.vectors(), hour.seed(u64::MAX)))
+            .collect()
+    };
+    let first = ("vectors.parquet".to_owned(), u64::MAX);
+    assert_eq!(files(&replays, "1"), std::slice::from_ref(&first));
+    replays.in_world(World::Sim).unwrap();
+    let all = [
+        first.clone(),
+        ("vectors-1.parquet".to_owned(), 0),
+        ("vectors-2.parquet".to_owned(), 1),
+    ];
+    assert_eq!(files(&replays, "1"), all);
+    assert_eq!(files(&replays, "0.34"), [first]);
+}
+
+#[test]
 fn a_smaller_scale_has_fewer_repeats_and_then_shorter_ones() {
     let replays = study("replay/structure");
     let at = |scale: &str| {

@@ -85,7 +85,7 @@ impl Told {
             of.map_or(0.0, |of| of.mbps)
         });
         let most = loads.into_iter().fold(0.0, f64::max);
-        let Some(rate) = found.rate.map(Rate::as_mbps).filter(|rate| most > *rate) else {
+        let Some(rate) = found.rate().map(Rate::as_mbps).filter(|rate| most > *rate) else {
             return self;
         };
         self.figures["loads_mbps"] = json!(loads);

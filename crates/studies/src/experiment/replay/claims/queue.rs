@@ -62,7 +62,7 @@ fn structure(found: &Found) -> Option<Told> {
     if let Some(told) = never_grew(all.iter().flat_map(|(_, of)| of.map(|of| &of.queue_ms))) {
         return Some(told);
     }
-    let packets = found.rate.map_or(f64::NAN, long_packets);
+    let packets = found.rate().map_or(f64::NAN, long_packets);
     let shares: Vec<_> = all
         .iter()
         .map(|(_, of)| of.map(|of| of.queue_ms.above(LONG_MS)))

@@ -31,7 +31,7 @@ fn told(number: u32, groups: Vec<Group>) -> Option<Told> {
         groups,
         starts_s: 60.0,
         longest_s: 15.0,
-        rate: "16Mbit".parse::<Rate>().ok(),
+        rates: vec!["16Mbit".parse::<Rate>().unwrap()],
         ..Found::default()
     };
     let claim = all().find(|claim| claim.number == number).unwrap();
