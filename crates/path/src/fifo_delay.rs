@@ -31,6 +31,8 @@ pub struct FifoDelay<B> {
     /// No packet takes less behind the link.
     least_behind: Duration,
     flight: Flight<B>,
+    /// When to be called.
+    wake: Instant,
     entered: Count,
     left: Count,
     overflow: Count,
@@ -54,6 +56,7 @@ impl<B> FifoDelay<B> {
             least_behind: behind.as_ref().map_or(Duration::ZERO, DelayModel::least),
             behind,
             flight: Flight::new(),
+            wake: Instant::FAR_FUTURE,
             entered: Count::default(),
             left: Count::default(),
             overflow: Count::default(),
@@ -71,15 +74,14 @@ impl<B> FifoDelay<B> {
         }
     }
 
-    /// A packet comes to the queue.
+    /// A packet comes to the queue. Returns when it is sent; `None` when there is no room for it.
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet<B>) {
-        let (at, size) = (packet.at, packet.size);
+    fn enqueue(&mut self, at: Instant, size: u32) -> Option<Instant> {
         self.noted.note(at, size);
         self.drain(at);
         if !self.limit.admits(self.held, size) {
             self.overflow.put(size);
-            return;
+            return None;
         }
         let start = self.free.max(at);
         self.free = self.service.finish(size, start);
@@ -87,9 +89,16 @@ impl<B> FifoDelay<B> {
             self.held.put(size);
             self.waiting.push_back((start, size));
         }
+        Some(self.free)
+    }
+
+    /// A packet that is sent by `sent` goes into flight.
+    #[inline]
+    fn launch(&mut self, mut packet: Packet<B>, sent: Instant) {
+        let at = packet.at;
         packet.at = match &mut self.behind {
-            Some(model) => model.departure(packet.flow, self.free),
-            None => self.free,
+            Some(model) => model.departure(packet.flow, sent),
+            None => sent,
         };
         self.flight.insert(at, packet);
     }
@@ -97,27 +106,53 @@ impl<B> FifoDelay<B> {
     /// A packet comes to the element.
     fn enter(&mut self, mut packet: Packet<B>) {
         self.entered.put(packet.size);
-        let Some((model, flight)) = &mut self.ahead else {
-            return self.enqueue(packet);
-        };
         let at = packet.at;
+        let Some((model, flight)) = &mut self.ahead else {
+            if let Some(sent) = self.enqueue(at, packet.size) {
+                self.launch(packet, sent);
+            }
+            self.wake = self.flight.next();
+            return;
+        };
+        let next = flight.next();
         packet.at = model.departure(packet.flow, at);
         flight.insert(at, packet);
+        if flight.next() < next {
+            self.wake = self.due();
+        }
     }
 
-    /// What has reached the queue by `now`.
-    fn reach(&mut self, now: Instant) {
+    /// What has reached the queue by `now`; what has been sent by then, with nothing behind the link, leaves.
+    fn reach(&mut self, now: Instant, out: &mut VecDeque<Packet<B>>) {
         while let Some((_, flight)) = &mut self.ahead
-            && let Some(packet) = flight.take_due(now)
+            && let Some(mut packet) = flight.take_due(now)
         {
-            self.enqueue(packet);
+            let Some(sent) = self.enqueue(packet.at, packet.size) else {
+                continue;
+            };
+            if sent <= now && self.behind.is_none() && self.flight.is_empty() {
+                packet.at = sent;
+                self.left.put(packet.size);
+                out.push_back(packet);
+            } else {
+                self.launch(packet, sent);
+            }
+        }
+    }
+
+    /// What has arrived by `now` leaves.
+    #[inline]
+    fn leave(&mut self, now: Instant, out: &mut VecDeque<Packet<B>>) {
+        while let Some(packet) = self.flight.take_due(now) {
+            self.left.put(packet.size);
+            out.push_back(packet);
         }
     }
 
     /// When a packet may leave. Those on their way to the queue leave in order, so the first decides: it leaves when it has been sent. If it
     /// may find no room, the call is due when it comes.
     #[inline]
-    fn wake(&self) -> Instant {
+    fn due(&self) -> Instant {
         let behind = self.flight.next();
         let Some((_, flight)) = &self.ahead else {
             return behind;
@@ -146,18 +181,15 @@ impl<B: Send> Element<B> for FifoDelay<B> {
     ) -> Option<Instant> {
         if let Some(packet) = packet {
             self.enter(packet);
-            let wake = self.wake();
-            if now < wake {
-                return known(wake);
+            if now < self.wake {
+                return known(self.wake);
             }
         }
-        self.reach(now);
+        self.reach(now, out);
+        self.leave(now, out);
         self.drain(now);
-        while let Some(packet) = self.flight.take_due(now) {
-            self.left.put(packet.size);
-            out.push_back(packet);
-        }
-        known(self.wake())
+        self.wake = self.due();
+        known(self.wake)
     }
 
     fn counters(&self) -> Counters {

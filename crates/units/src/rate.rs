@@ -5,12 +5,15 @@
 //! nanosecond that was rounded off into the next packet: after any number of packets the total
 //! error stays below one nanosecond.
 
+use crate::Instant;
 use crate::quantity::{Kind, QuantityError, format, spaced};
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
 
 const NS_PER_S: u128 = 1_000_000_000;
+/// What an octet takes at 1 bit/s.
+const OCTET_NS: u64 = 8_000_000_000;
 
 const KIND: Kind = Kind {
     what: "a rate",
@@ -117,7 +120,7 @@ crate::span::text_serde!(Rate, "A rate with its unit: 10Mbit, 1.5Gbit, 64kbit.")
 pub struct Transmitter {
     rate: Rate,
     /// What the last division left over, in units of 1/rate ns: always below `rate`.
-    remainder: u128,
+    remainder: u64,
 }
 
 impl Transmitter {
@@ -134,17 +137,30 @@ impl Transmitter {
     /// The time that the next `bytes` take; the sub-nanosecond rest is carried to the next call.
     #[inline]
     pub fn transmit(&mut self, bytes: u64) -> Duration {
+        Duration::from_nanos(self.nanos(bytes))
+    }
+
+    /// When the next `bytes`, begun at `start`, have been transmitted; the rest is carried likewise.
+    #[inline]
+    pub fn finish(&mut self, bytes: u64, start: Instant) -> Instant {
+        start.later(self.nanos(bytes))
+    }
+
+    #[inline]
+    fn nanos(&mut self, bytes: u64) -> u64 {
         let rate = self.rate.as_bps();
-        let work = u128::from(bytes) * 8 * NS_PER_S + self.remainder;
+        let work = bytes
+            .checked_mul(OCTET_NS)
+            .and_then(|work| work.checked_add(self.remainder));
         // Packets fit into half of the bits, whose division is much faster.
-        let (time, rest) = if let Ok(work) = u64::try_from(work) {
-            (work / rate, u128::from(work % rate))
-        } else {
-            let rate = u128::from(rate);
-            (u64::try_from(work / rate).unwrap_or(u64::MAX), work % rate)
-        };
-        self.remainder = rest;
-        Duration::from_nanos(time)
+        if let Some(work) = work {
+            self.remainder = work % rate;
+            return work / rate;
+        }
+        let work = u128::from(bytes) * u128::from(OCTET_NS) + u128::from(self.remainder);
+        let rate = u128::from(rate);
+        self.remainder = u64::try_from(work % rate).unwrap_or_default();
+        u64::try_from(work / rate).unwrap_or(u64::MAX)
     }
 }
 

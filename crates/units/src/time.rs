@@ -44,6 +44,13 @@ impl Instant {
         self.0.wrapping_sub(earlier.0).cast_signed()
     }
 
+    /// `ns` nanoseconds later; saturates at [`Instant::FAR_FUTURE`]. Where each packet passes, a [`Duration`] would cost a division.
+    #[inline]
+    #[must_use]
+    pub const fn later(self, ns: u64) -> Self {
+        Self(self.0.saturating_add(ns))
+    }
+
     /// This instant moved by `ns` nanoseconds, earlier when negative.
     #[must_use]
     pub const fn offset(self, ns: i64) -> Self {

@@ -66,8 +66,8 @@ impl Assigned {
 
     /// The delay of `flow`, if it has one.
     pub fn get(&self, flow: FlowId) -> Option<Duration> {
-        self.settled_for(flow)
-            .or_else(|| self.shard(flow).get(&flow).copied())
+        let settled = self.settled_for(flow).map(Duration::from_nanos);
+        settled.or_else(|| self.shard(flow).get(&flow).copied())
     }
 
     /// Flows with a delay.
@@ -87,10 +87,11 @@ impl Assigned {
         self.0.missed.load(Ordering::Relaxed)
     }
 
-    fn settled_for(&self, flow: FlowId) -> Option<Duration> {
+    /// In nanoseconds.
+    #[inline]
+    fn settled_for(&self, flow: FlowId) -> Option<u64> {
         let place = usize::try_from(flow.0).ok()?;
-        let delay = self.0.settled.get(place);
-        delay.map(|delay| Duration::from_nanos(*delay))
+        self.0.settled.get(place).copied()
     }
 
     fn shard(&self, flow: FlowId) -> MutexGuard<'_, ByFlow<Duration>> {
@@ -138,10 +139,11 @@ impl ConnectionDelay {
 }
 
 impl DelayModel for ConnectionDelay {
+    #[inline]
     fn departure(&mut self, flow: FlowId, at: Instant) -> Instant {
         if let Some(delay) = self.table.settled_for(flow) {
             // It never changes, so the flow keeps its order.
-            return at + delay;
+            return at.later(delay);
         }
         let delay = self.table.get(flow).unwrap_or_else(|| {
             self.table.0.missed.fetch_add(1, Ordering::Relaxed);

@@ -84,6 +84,12 @@ impl<B> Flight<B> {
         head.map_or(Instant::FAR_FUTURE, |head| head.at)
     }
 
+    /// Whether nothing is in flight.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next == Instant::FAR_FUTURE
+    }
+
     /// When the next packet departs; [`Instant::FAR_FUTURE`] when nothing is in flight.
     #[inline]
     pub(crate) const fn next(&self) -> Instant {

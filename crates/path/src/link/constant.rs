@@ -27,6 +27,6 @@ impl Service for ConstantRate {
 
     #[inline]
     fn finish(&mut self, size: u32, start: Instant) -> Instant {
-        start + self.transmitter.transmit(u64::from(size))
+        self.transmitter.finish(u64::from(size), start)
     }
 }
