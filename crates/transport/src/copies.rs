@@ -1,5 +1,6 @@
 //! The packets that left, in the order in which they did: what RACK looks through (RFC 8985 section 5.1), and what names the
-//! segment of a packet that came back. No more are remembered than the window and what was retransmitted of it.
+//! segment of a packet that came back. No more are remembered than the window and what was retransmitted of it. As long as every segment
+//! has left once the [scoreboard](crate::scoreboard) does without.
 
 use std::collections::VecDeque;
 use units::Instant;
@@ -27,6 +28,16 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
+    /// Of segments from `una` on that have left once each, given as they left: the counters follow each other, the first of which is `base`.
+    pub(crate) fn of_firsts(una: u64, base: u64, sent: impl Iterator<Item = Instant>) -> Self {
+        let copies = (una..).zip(sent);
+        Self {
+            ring: copies.map(|(number, sent)| Copy { number, sent }).collect(),
+            base,
+            forgotten_end: una,
+        }
+    }
+
     /// The packet with `counter` left, one after that before; `out` segments are.
     pub(crate) fn remember(&mut self, counter: u64, copy: Copy, out: usize) {
         if self.ring.is_empty() {

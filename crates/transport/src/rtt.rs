@@ -155,6 +155,18 @@ impl RoundTrips {
         Duration::from_nanos(self.rto)
     }
 
+    /// The same in nanoseconds.
+    #[inline]
+    pub(crate) const fn rto_ns(&self) -> u64 {
+        self.rto
+    }
+
+    /// SRTT in nanoseconds; zero before the first sample.
+    #[inline]
+    pub(crate) const fn srtt_ns(&self) -> u64 {
+        self.srtt.unsigned_abs()
+    }
+
     /// SRTT, after the first sample.
     pub(crate) fn srtt(&self) -> Option<Duration> {
         (self.srtt > 0).then(|| Duration::from_nanos(self.srtt.unsigned_abs()))

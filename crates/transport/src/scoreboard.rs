@@ -1,7 +1,8 @@
 //! The scoreboard: what has been sent and not yet acknowledged, and what is held to have become of it.
 //!
 //! Inside the machines segments are counted from 0 without wrap; [`crate::Seq`] exists on the wire only. Two rings: one of
-//! *segments*, by number, from the oldest unacknowledged; and one of [`Copies`], in the order in which they left.
+//! *segments*, by number, from the oldest unacknowledged; and one of [`Copies`], in the order in which they left. While each
+//! segment has left once, these are the same, and the second is not kept.
 //!
 //! The estimate of what is in the network is RFC 6675's *pipe* as counters: segments out, less those that arrived (SACK),
 //! less those lost, plus those sent again (section 4, `SetPipe`).
@@ -40,7 +41,9 @@ pub(crate) struct Entry {
 pub(crate) struct Scoreboard {
     una: u64,
     segments: VecDeque<Entry>,
-    copies: Copies,
+    /// None while each segment that is out has left once, and nothing else has since: then the counters of their packets follow each
+    /// other.
+    copies: Option<Box<Copies>>,
     sacked: Ranges,
     /// Segments that arrived, by SACK, or by the count of duplicates where there is none.
     pub(crate) sacked_out: u32,
@@ -92,9 +95,33 @@ impl Scoreboard {
         self.sacked.end().unwrap_or(self.una).max(self.una)
     }
 
-    /// The packets that left.
-    pub(crate) const fn copies(&self) -> &Copies {
-        &self.copies
+    /// The packet with `counter`, if it is remembered.
+    pub(crate) fn copy(&self, counter: u64) -> Option<Copy> {
+        if let Some(copies) = &self.copies {
+            return copies.get(counter);
+        }
+        let at = counter.checked_sub(self.head()?.copy)?;
+        let entry = self.segments.get(usize::try_from(at).ok()?)?;
+        Some(Copy {
+            number: self.una + at,
+            sent: entry.sent,
+        })
+    }
+
+    /// The lowest counter that is remembered.
+    pub(crate) fn oldest_copy(&self) -> u64 {
+        match &self.copies {
+            Some(copies) => copies.oldest(),
+            None => self.head().map_or(0, |head| head.copy),
+        }
+    }
+
+    /// The arrival of the packet with `counter` proves that of no segment from here on.
+    pub(crate) fn proven_by(&self, counter: u64) -> u64 {
+        match &self.copies {
+            Some(copies) => copies.proven_by(counter),
+            None => self.copy(counter).map_or(self.una, |copy| copy.number + 1),
+        }
     }
 
     /// A new segment of `len` octets left as the packet with `counter`; returns its number.
@@ -109,12 +136,16 @@ impl Scoreboard {
             resent: false,
             ever_resent: false,
         });
-        self.remember(counter, Copy { number, sent: now });
+        if self.copies.is_some() {
+            self.remember(counter, Copy { number, sent: now });
+        }
         number
     }
 
     /// Segment `number` left again as the packet with `counter`; returns its length.
     pub(crate) fn resend(&mut self, number: u64, counter: u64, now: Instant) -> Option<u16> {
+        self.get(number)?;
+        self.keep_copies();
         let entry = self.entry(number)?;
         let was_resent = entry.resent;
         (entry.sent, entry.copy) = (now, counter);
@@ -128,6 +159,7 @@ impl Scoreboard {
     /// A packet that carries no segment left with `counter`; it stands for the segment before `number`.
     pub(crate) fn remember_empty(&mut self, counter: u64, now: Instant) {
         let number = self.next().saturating_sub(1);
+        self.keep_copies();
         self.remember(counter, Copy { number, sent: now });
     }
 
@@ -165,9 +197,11 @@ impl Scoreboard {
     /// To be called when all that an acknowledgement covers has been taken.
     pub(crate) fn forget_acknowledged(&mut self) {
         self.sacked.forget_before(self.una);
-        self.copies.forget_before(self.una);
         if self.segments.is_empty() {
             self.to_resend.clear();
+            self.copies = None;
+        } else if let Some(copies) = &mut self.copies {
+            copies.forget_before(self.una);
         }
     }
 
@@ -226,7 +260,18 @@ impl Scoreboard {
         self.segments.get_mut(index)
     }
 
+    /// From now on packets are no longer the segments.
+    fn keep_copies(&mut self) {
+        if self.copies.is_none() {
+            let sent = self.segments.iter().map(|entry| entry.sent);
+            let base = self.head().map_or(0, |head| head.copy);
+            self.copies = Some(Box::new(Copies::of_firsts(self.una, base, sent)));
+        }
+    }
+
     fn remember(&mut self, counter: u64, copy: Copy) {
-        self.copies.remember(counter, copy, self.segments.len());
+        if let Some(copies) = &mut self.copies {
+            copies.remember(counter, copy, self.segments.len());
+        }
     }
 }

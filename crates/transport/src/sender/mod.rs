@@ -233,7 +233,7 @@ impl Sender {
     /// The segment of which `id` is a copy, if `id` is one of the packets that may still come back. This is what one-way
     /// emulation needs: an identifier that came back is fed to a receiver at this side.
     pub fn find(&self, id: PacketId) -> Option<Segment> {
-        let copy = self.board.copies().get(self.idents.counter(id)?)?;
+        let copy = self.board.copy(self.idents.counter(id)?)?;
         let entry = self.board.get(copy.number)?;
         Some(Segment {
             seq: self.seq(copy.number),

@@ -87,7 +87,7 @@ impl Sender {
     pub(super) fn rack_delivered(&mut self, number: u64, entry: &Entry, progress: &Progress) {
         let (mut copy, mut sent) = (entry.copy, entry.sent);
         if entry.ever_resent {
-            let cause = self.board.copies().get(progress.claim.cause);
+            let cause = self.board.copy(progress.claim.cause);
             match cause.filter(|cause| cause.number == number) {
                 Some(cause) => (copy, sent) = (progress.claim.cause, cause.sent),
                 None if self.is_too_soon(progress.now.since(sent)) => return,
@@ -115,9 +115,9 @@ impl Sender {
         let allowance = self.rack.rtt + self.reordering_window();
         let (mut any, mut any_again) = (false, false);
         let mut again_at = None;
-        let mut cursor = self.rack.cursor.max(self.board.copies().oldest());
+        let mut cursor = self.rack.cursor.max(self.board.oldest_copy());
         while cursor < latest {
-            let Some(copy) = self.board.copies().get(cursor) else {
+            let Some(copy) = self.board.copy(cursor) else {
                 break;
             };
             if self.may_come(cursor, copy.number) {

@@ -5,8 +5,7 @@ use super::progress::Progress;
 use super::rack::SLACK;
 use super::timer::Kind;
 use super::{Cause, Sender, State};
-use std::time::Duration;
-use units::Instant;
+use units::{Instant, nanos};
 
 /// The probe that is out, or due.
 #[derive(Debug, Default)]
@@ -38,17 +37,19 @@ impl Sender {
         if !self.has_rack() || self.board.out() == 0 || !is_calm {
             return None;
         }
-        let timeout = match self.round_trips.srtt() {
-            None => self.options.rto_initial.0,
-            Some(srtt) if self.board.out() == 1 => srtt * 2 + self.options.rto_min.0,
-            Some(srtt) => srtt * 2 + SLACK,
+        let timeout = match self.round_trips.srtt_ns() {
+            0 => nanos(self.options.rto_initial.0),
+            srtt if self.board.out() == 1 => {
+                (srtt * 2).saturating_add(nanos(self.options.rto_min.0))
+            }
+            srtt => srtt * 2 + nanos(SLACK),
         };
         let rto_at = if restarts {
-            now + self.round_trips.rto()
+            now.later(self.round_trips.rto_ns())
         } else {
             self.head_expires()
         };
-        let at = now + timeout;
+        let at = now.later(timeout);
         Some(if rto_at > now { at.min(rto_at) } else { at })
     }
 
@@ -111,6 +112,6 @@ impl Sender {
     /// When the head's retransmission timer would run out.
     pub(super) fn head_expires(&self) -> Instant {
         let sent = self.board.head().map_or(Instant::ZERO, |head| head.sent);
-        sent + self.round_trips.rto().max(Duration::from_nanos(1))
+        sent.later(self.round_trips.rto_ns().max(1))
     }
 }

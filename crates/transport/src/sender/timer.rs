@@ -70,13 +70,11 @@ impl Sender {
 
     /// After a segment left. `out_before`: how many were out.
     pub(super) fn arm_after_send(&mut self, out_before: u32, now: Instant) {
-        if out_before == 0 || self.timer.is_for(Kind::Tail) {
-            self.arm_rto_from_head(now);
-        }
-        if !self.timer.is_for(Kind::Reordering)
-            && let Some(at) = self.probe_after(now, false)
-        {
+        let is_free = out_before == 0 || !self.timer.is_for(Kind::Reordering);
+        if is_free && let Some(at) = self.probe_after(now, false) {
             self.timer.arm(Kind::Tail, at);
+        } else if out_before == 0 || self.timer.is_for(Kind::Tail) {
+            self.arm_rto_from_head(now);
         }
     }
 
@@ -94,7 +92,7 @@ impl Sender {
             self.timer.stop();
             return;
         }
-        let full = now + self.round_trips.rto();
+        let full = now.later(self.round_trips.rto_ns());
         let was_other = matches!(self.timer.kind, Kind::Tail | Kind::Reordering);
         let at = if was_other {
             self.head_expires().max(now)

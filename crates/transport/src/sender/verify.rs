@@ -34,7 +34,7 @@ impl Sender {
     pub(super) fn verify(&self, ack: &Ack) -> Result<Claim, Violation> {
         let known = |id| self.idents.counter(id).ok_or(Violation::UnknownPacket);
         let cause = known(ack.id)?;
-        let proven = self.board.copies().proven_by(known(ack.highest)?);
+        let proven = self.board.proven_by(known(ack.highest)?);
         let mut claim = Claim {
             ack: self.claimed(ack.ack, proven)?,
             cause,
