@@ -295,8 +295,10 @@ impl<N: Node, T: Tap<N::Payload>> World<N, T> {
     fn drive(&mut self, id: LinkId, packet: Option<Parcel<N::Payload>>) {
         let link = &mut self.links[id.0 as usize];
         let waiting = self.arriving.len();
+        let is_due = packet.is_none();
         let wake = link.pipeline.process(packet, self.now, &mut self.arriving);
         if N::FORESEES
+            && is_due
             && let Some(node) = &mut self.nodes[link.to.0 as usize]
         {
             let foresee = &mut |packet: &Parcel<N::Payload>| node.foresee(packet);

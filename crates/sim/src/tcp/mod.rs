@@ -16,6 +16,7 @@
 //! at what has changed with the `take_*`, `is_*` and `room` methods, and acts by [`Connection::write`], [`Connection::close`]
 //! and [`Connection::abort`].
 
+mod by_flow;
 mod connection;
 mod flow;
 mod handshake;

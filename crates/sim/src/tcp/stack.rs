@@ -1,11 +1,12 @@
 //! The connections of a host.
 
+use super::by_flow::ByFlow;
 use super::connection::{Connection, Settings, Terms};
 use super::packet::Tcp;
 use crate::{Addressed, Headers, NodeId, Parcel};
 use foldhash::fast::FixedState;
 use path::{Family, Packet, RadixHeap};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use transport::{Ack, SackBlocks, Segment};
 use units::{Dscp, Ecn, FlowId, Instant};
 
@@ -55,8 +56,7 @@ pub struct Stack {
     /// By their keys; a place without a connection is among the `free` ones.
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
-    /// By the flow that leaves this host.
-    by_flow: HashMap<u64, u32, FixedState>,
+    by_flow: ByFlow,
     timers: RadixHeap<(Instant, u32)>,
     /// Connections that may have something to send.
     ready: VecDeque<u32>,
@@ -110,7 +110,7 @@ impl Stack {
             settings,
             entries: Vec::new(),
             free: Vec::new(),
-            by_flow: HashMap::default(),
+            by_flow: ByFlow::default(),
             timers: RadixHeap::default(),
             ready: VecDeque::new(),
             drained: VecDeque::new(),
@@ -152,7 +152,7 @@ impl Stack {
             u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
         });
         self.entries[key as usize] = entry;
-        self.by_flow.insert(flow.0, key);
+        self.by_flow.insert(flow, key);
         self.make_ready(key);
         Key(key)
     }
@@ -160,7 +160,7 @@ impl Stack {
     /// A packet arrived.
     pub fn handle_packet(&mut self, packet: &Parcel<Tcp>, now: Instant) -> Incoming {
         let (from, tcp) = (packet.body.from, &packet.body.payload);
-        let Some(&key) = self.by_flow.get(&back(packet.flow).0) else {
+        let Some(key) = self.by_flow.get(packet.flow) else {
             if let Tcp::Syn(sent) = tcp {
                 let flow = packet.flow;
                 self.asked = *sent;
@@ -196,7 +196,7 @@ impl Stack {
             Tcp::Ack(ack) => fetch.fetch(&**ack),
             _ => {}
         }
-        let &key = self.by_flow.get(&back(packet.flow).0)?;
+        let key = self.by_flow.get(packet.flow)?;
         fetch.fetch(self.entries.get(key as usize)?);
         self.foreseen.push_back(Key(key));
         let before = if self.foreseen.len() > FORESEEN {
@@ -285,7 +285,7 @@ impl Stack {
         };
         entry.is_ready = false;
         if entry.is_released && entry.connection.is_over() {
-            self.by_flow.remove(&entry.flow.0);
+            self.by_flow.remove(entry.flow);
             if entry.connection.is_refused() || entry.connection.is_broken() {
                 self.given_up.insert(entry.flow.0);
             }
