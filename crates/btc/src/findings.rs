@@ -15,6 +15,9 @@ use schema::tables::{Cpu, Queue};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+/// Rows that have a few hundred kilobytes.
+const HEAVY: usize = 4_096;
+
 /// Rows from all threads of this end.
 #[derive(Default)]
 pub struct Inbox(Mutex<Vec<Row>>);
@@ -37,6 +40,12 @@ impl kit::sampler::Sink for &Inbox {
 }
 
 impl Inbox {
+    /// Whether more rows wait than stay near the processor.
+    pub(crate) fn is_heavy(&self) -> bool {
+        let inbox = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inbox.len() >= HEAVY
+    }
+
     /// Exchanges all that has come for `rows`, whose memory takes what comes next.
     fn swap(&self, rows: &mut Vec<Row>) {
         let mut inbox = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +95,7 @@ struct Numbers {
     latest: u64,
     /// How often each segment has passed.
     copies: ByNumber<u32>,
-    /// The segment of each packet.
+    /// The segment of each packet, by the counters in their identifiers.
     packets: ByNumber<u64>,
 }
 
@@ -352,12 +361,12 @@ impl Numbers {
                 let copies = self.copies.at(row.seq);
                 row.copy = *copies;
                 *copies += 1;
-                *self.packets.at(id) = row.seq;
+                *self.packets.at(counter(id)) = row.seq;
             }
             What::Answer { id } => {
                 row.kind = "icmp".into();
                 row.id = id;
-                row.seq = self.packets.get(id);
+                row.seq = self.packets.get(counter(id));
             }
             What::Ack {
                 id,
@@ -367,7 +376,7 @@ impl Numbers {
             } => {
                 row.kind = "ack".into();
                 row.id = id;
-                row.seq = self.packets.get(id);
+                row.seq = self.packets.get(counter(id));
                 row.ack = Some(self.unwrap(ack.wrapping_sub(first_seq)));
                 row.window = Some(window);
                 let block = |[first, end]: [u32; 2]| {
@@ -396,9 +405,19 @@ impl Numbers {
     }
 }
 
+/// How many packets were named before `id` ([`transport::PacketId`]).
+const fn counter(id: u64) -> u64 {
+    id >> 32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The identifier of the packet with `counter`.
+    fn name(counter: u64) -> u64 {
+        counter << 32 | 0x5eed
+    }
 
     fn data(seq: u32, id: u64) -> Passed {
         Passed {
@@ -407,7 +426,7 @@ mod tests {
             at_sender: true,
             ecn: 0,
             what: What::Data {
-                id,
+                id: name(id),
                 seq,
                 len: 1_448,
                 probe: false,
@@ -427,7 +446,7 @@ mod tests {
         assert_eq!(rows, [(0, 0), (1, 0), (2, 0), (1, 1), (3, 0)]);
         let ack = Passed {
             what: What::Ack {
-                id: 5,
+                id: name(5),
                 ack: u32::MAX,
                 window: 7,
                 blocks: [[0, 2], [0, 0], [0, 0], [0, 0]],
