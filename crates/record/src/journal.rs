@@ -6,14 +6,18 @@
 
 use crate::error::{Error, decode};
 use crate::input;
-use arrow_array::RecordBatch;
+use crate::table::Row;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::SchemaRef;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+/// Rows of a batch: they are near the processor while columns are made of them, and the columns when they are read again.
+const BATCH_ROWS: usize = 4_096;
 /// What may wait in memory for the next flush.
 const MAX_PENDING_BYTES: usize = 1 << 20;
 
@@ -39,15 +43,21 @@ impl Journal {
         })
     }
 
-    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        assert_eq!(
-            self.schema,
-            batch.schema(),
-            "two row types share a table's name"
-        );
-        self.encoder
-            .write(batch)
-            .map_err(Error::table(&self.path))?;
+    /// Adds rows of the type that the journal was made for.
+    pub(crate) fn append<T: Row>(&mut self, rows: &[T]) -> Result<(), Error> {
+        let mut appended = Ok(());
+        for rows in rows.chunks(BATCH_ROWS) {
+            // What the disk does not take now is kept, so all go on.
+            let batch = self.append_batch(T::columns(rows));
+            appended = appended.and(batch);
+        }
+        appended
+    }
+
+    fn append_batch(&mut self, columns: Vec<ArrayRef>) -> Result<(), Error> {
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
+        let written = batch.and_then(|batch| self.encoder.write(&batch));
+        written.map_err(Error::table(&self.path))?;
         if self.encoder.get_ref().len() > MAX_PENDING_BYTES {
             self.flush()?;
         }

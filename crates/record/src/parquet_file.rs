@@ -5,14 +5,14 @@ use crate::input;
 use crate::journal::JournalReader;
 use crate::parquet_writer::ParquetWriter;
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
-use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnPath;
 use std::fs::{self, File};
@@ -116,16 +116,23 @@ pub(crate) fn settle(journal: &Path, parquet: &Path) -> Result<(), Error> {
 }
 
 /// How all our files are written. Of whole numbers only the differences are: times grow, numbers repeat, and a dictionary of them costs more
-/// time than it saves room.
+/// time than it saves room. Of words nobody asks which is the least and which the greatest.
 pub(crate) fn properties(schema: &Schema) -> WriterPropertiesBuilder {
     let compression = Compression::ZSTD(ZstdLevel::default());
     let properties = WriterProperties::builder().set_compression(compression);
-    let fields = schema.fields().iter();
-    let whole = fields.filter(|field| field.data_type().is_integer());
-    whole.fold(properties, |properties, field| {
-        let column = ColumnPath::from(field.name().as_str());
-        properties
-            .set_column_dictionary_enabled(column.clone(), false)
-            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
-    })
+    schema
+        .fields()
+        .iter()
+        .fold(properties, |properties, field| {
+            let column = ColumnPath::from(field.name().as_str());
+            match field.data_type() {
+                whole if whole.is_integer() => properties
+                    .set_column_dictionary_enabled(column.clone(), false)
+                    .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED),
+                DataType::Utf8 => {
+                    properties.set_column_statistics_enabled(column, EnabledStatistics::None)
+                }
+                _ => properties,
+            }
+        })
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// One row of a table. Implemented by [`table!`](crate::table!).
-pub trait Row: Sized {
+pub trait Row: Sized + 'static {
     /// The table's name, and so its file's: lower-case letters, digits and `_`.
     const TABLE: &'static str;
     /// What a row is.

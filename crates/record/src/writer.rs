@@ -7,11 +7,13 @@ use crate::reader::settle_journals;
 use crate::run::{Run, Status, Warning};
 use crate::table::Row;
 use serde_json::Value;
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The writer of one record, for one thread.
 ///
@@ -31,7 +33,7 @@ enum Place {
     /// Into journals in the folder, whose lock is held as long as the writer lives; the system lets go of it however the process
     /// ends.
     Folder(
-        BTreeMap<&'static str, Journal>,
+        BTreeMap<&'static str, (TypeId, Journal)>,
         #[expect(dead_code, reason = "held, not used")] File,
     ),
     Memory(Kept),
@@ -108,7 +110,7 @@ impl RecordWriter {
         }
     }
 
-    /// Adds rows to their table. Each call makes a batch of its own, so call it with many rows, not with each.
+    /// Adds rows to their table. Each call makes batches of its own, so call it with many rows, not with each.
     ///
     /// # Errors
     /// [`Error::Write`] when the disk does not take them; they are kept, and the next flush tries again.
@@ -124,12 +126,16 @@ impl RecordWriter {
             Place::Memory(kept) => return kept.append(rows),
         };
         let path = journal_path(&self.dir, T::TABLE);
-        let batch = T::batch(rows).map_err(Error::table(&path))?;
-        let journal = match journals.entry(T::TABLE) {
+        let (of, journal) = match journals.entry(T::TABLE) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Journal::create(&path, batch.schema())?),
+            Entry::Vacant(entry) => {
+                let journal = Journal::create(&path, Arc::new(T::schema()))?;
+                entry.insert((TypeId::of::<T>(), journal))
+            }
         };
-        journal.append(&batch)
+        let is_it = *of == TypeId::of::<T>();
+        assert!(is_it, "two row types share a table's name");
+        journal.append(rows)
     }
 
     /// Hands everything appended so far to the operating system: a killed process loses only what comes after.
@@ -138,7 +144,9 @@ impl RecordWriter {
     /// The first [`Error::Write`] of any table; every table is tried.
     pub fn flush(&mut self) -> Result<(), Error> {
         match &mut self.place {
-            Place::Folder(journals, _) => first_error(journals.values_mut().map(Journal::flush)),
+            Place::Folder(journals, _) => {
+                first_error(journals.values_mut().map(|(_, journal)| journal.flush()))
+            }
             Place::Memory(_) => Ok(()),
         }
     }

@@ -23,7 +23,7 @@ use units::{Ecn, Instant, Span};
 
 /// How often queues are looked at.
 const LOOK: Duration = Duration::from_millis(10);
-/// How often what was found goes to the record.
+/// How often what was found goes to the record; many rows go earlier.
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// What looks on at one end of a transfer: the same log as that of a real one.
@@ -79,7 +79,7 @@ pub fn run(
     let mut is_interrupted = false;
     transfers.run_watched(LOOK, |world| {
         findings.take_queues(queues::rows(path, world));
-        if world.now().since(flushed) >= FLUSH {
+        if world.now().since(flushed) >= FLUSH || inbox.is_heavy() {
             flushed = world.now();
             findings.collect(&inbox, plan.options.first_seq);
             written = findings.write(record);
