@@ -283,6 +283,19 @@ test("an experiment says what was claimed, what was found, and whose numbers are
   assert.deepEqual(problems, []);
 });
 
+test("cases lie below each other where they have no room beside each other, and say who they are", async () => {
+  const { page, problems } = await chrome.open("experiment");
+  const places = () => page.locator("#losses svg text").evaluateAll((all) => all.filter(({ textContent }) => ["DSL", "satellite"].includes(textContent)).map((text) => Math.round(text.getBoundingClientRect().y)));
+  const [beside, other] = await places();
+  assert.equal(beside, other);
+  await page.setViewportSize({ width: 280, height: 800 });
+  await page.waitForFunction(() => new Set([...document.querySelectorAll("#losses svg text")].filter(({ textContent }) => ["DSL", "satellite"].includes(textContent)).map((text) => Math.round(text.getBoundingClientRect().y))).size === 2);
+  await hover(page, "losses", 0.9, 0.62);
+  await tipOf(page, "losses").waitFor({ timeout: 5_000 });
+  assert.match(await tipOf(page, "losses").innerText(), /satellite[\s\S]*lost \(paper\)[\s\S]*3.20 %/);
+  assert.deepEqual(problems, []);
+});
+
 test("five minutes make a page below 5 MB", async (t) => {
   const bytes = statSync(join(pages, "five-minutes.html")).size;
   assert.ok(bytes < 5_000_000, `${bytes} bytes`);

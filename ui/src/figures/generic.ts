@@ -41,7 +41,10 @@ const [NAME, LONG_NAME] = [92, 176];
 const ROW = 28;
 
 /** Whether categories lie below each other, because beside each other there is no room for their names. */
-const isSideways = (figure: ExperimentFigure, width: number) => figure.x.categories.length * NAME > width - 74;
+function isSideways({ x: { categories } }: ExperimentFigure, width: number): boolean {
+  const longest = Math.max(0, ...categories.map((name) => name.length));
+  return categories.length * Math.min(NAME, longest * 6.6 + 8) > width - 82;
+}
 const turned = ([x, y]: [number, Num]): [Num, Num] => [y, x];
 
 function axis(axis: Axis, values: number[], theme: Theme, horizontal: boolean): object {
@@ -115,7 +118,7 @@ function draw(figure: ExperimentFigure, theme: Theme, width: number): { option: 
   const names = [...new Set(figure.series.map(title))];
   const all = figure.series.flatMap(({ points }) => points);
   const sideways = isSideways(figure, width);
-  const height = sideways ? figure.x.categories.length * ROW : Math.min(360, Math.max(240, width * 0.4));
+  const height = sideways ? figure.x.categories.length * Math.max(ROW, 14 * figure.series.filter(({ kind }) => kind === "bars").length) : Math.min(360, Math.max(240, width * 0.4));
   const [place] = stack(width, [height], 0, sideways ? LONG_NAME + 16 : 66, 62 + legendGrowth(names, width));
   const paint = colours(figure, theme);
   const made = figure.series.map((one, i) => seriesOf(figure, one, i, paint[i]!, theme, sideways));
@@ -129,7 +132,7 @@ function draw(figure: ExperimentFigure, theme: Theme, width: number): { option: 
   const option = {
     title: [panelTitle(named(sideways ? figure.x : figure.y), place!, theme)], grid: [place],
     legend: { type: "plain", top: 0, right: 8, itemWidth: 22, itemHeight: 9, itemGap: 14, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12, fontFamily: FONT }, data: names },
-    xAxis: [sideways ? { ...values, splitLine: { show: true, lineStyle: { color: theme.grid } } } : along], yAxis: [sideways ? { ...along, inverse: true } : values],
+    xAxis: [sideways ? { ...values, splitLine: { show: true, lineStyle: { color: theme.grid } }, axisPointer: { show: false } } : along], yAxis: [sideways ? { ...along, inverse: true } : values],
     tooltip: cloud ? tooltip(theme, "item", ({ value, data }: { value: [number, Num]; data: { series: number } }) => tip(heading((sideways ? value[1] : value[0]) ?? 0), [{ colour: paint[data.series], name: title(figure.series[data.series]!), value: valued(sideways ? value[0] : value[1], figure.y) }]))
       : tooltip(theme, "axis", (given: { axisValue: number | string; dataIndex: number }[]) => {
         const name = given[0]?.axisValue;
