@@ -15,7 +15,7 @@ use schema::tables::{Cpu, Queue};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Rows that have a few hundred kilobytes.
+/// So many rows take a few hundred kilobytes.
 const HEAVY: usize = 4_096;
 
 /// Rows from all threads of this end.
@@ -405,7 +405,7 @@ impl Numbers {
     }
 }
 
-/// How many packets were named before `id` ([`transport::PacketId`]).
+/// How many packets were named before `id` ([`transport::PacketId`]), modulo 2^32.
 const fn counter(id: u64) -> u64 {
     id >> 32
 }

@@ -31,7 +31,7 @@ pub struct FifoDelay<B> {
     /// No packet takes less behind the link.
     least_behind: Duration,
     flight: Flight<B>,
-    /// When to be called.
+    /// When it wants to be called next, as of the latest change.
     wake: Instant,
     entered: Count,
     left: Count,
@@ -92,7 +92,7 @@ impl<B> FifoDelay<B> {
         Some(self.free)
     }
 
-    /// A packet that is sent by `sent` goes into flight.
+    /// A packet that has been sent at `sent` goes into flight.
     #[inline]
     fn launch(&mut self, mut packet: Packet<B>, sent: Instant) {
         let at = packet.at;

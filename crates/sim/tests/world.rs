@@ -152,7 +152,8 @@ fn packets_on_the_wheel_are_foreseen_once() {
     let mut came: Vec<u64> = talker.seen.iter().filter_map(|seen| seen.1).collect();
     came.sort_unstable();
     assert_eq!(came.len(), 2 * 199);
-    // Those of the shorter way, whose numbers begin at 1,001; the others stand in a row. The first 17 leave alone: one looks ahead when packets leave.
+    // Those of the shorter way, whose numbers begin at 1,001; the others stand in a row. Of the first 17, which arrive before
+    // any of the longer way, nobody is told: one looks ahead when packets leave the link.
     assert_eq!(came.split_off(199 + 17), talker.foreseen);
 }
 

@@ -218,8 +218,8 @@ pub fn prepare_for_much_memory() {
         .args(arguments)
         .env(
             TUNABLES,
-            // Pieces of up to 64 MiB come from what was freed, of which as much as four of them is kept.
-            "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=30000:glibc.malloc.mmap_threshold=67108864:glibc.malloc.trim_threshold=268435456",
+            // Pieces of up to 32 MiB, which is the most that can be asked for, come from what was freed; of that 256 MiB are kept.
+            "glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=30000:glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=268435456",
         )
         .exec();
 }

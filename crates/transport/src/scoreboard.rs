@@ -41,8 +41,8 @@ pub(crate) struct Entry {
 pub(crate) struct Scoreboard {
     una: u64,
     segments: VecDeque<Entry>,
-    /// None while each segment that is out has left once, and nothing else has since: then the counters of their packets follow each
-    /// other.
+    /// None while each segment that is out has left once, and no window probe between them: then the counters of their packets
+    /// follow each other.
     copies: Option<Box<Copies>>,
     sacked: Ranges,
     /// Segments that arrived, by SACK, or by the count of duplicates where there is none.

@@ -87,7 +87,7 @@ impl Assigned {
         self.0.missed.load(Ordering::Relaxed)
     }
 
-    /// In nanoseconds.
+    /// The delay of `flow` in nanoseconds, if it is settled.
     #[inline]
     fn settled_for(&self, flow: FlowId) -> Option<u64> {
         let place = usize::try_from(flow.0).ok()?;

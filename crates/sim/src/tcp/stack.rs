@@ -121,7 +121,8 @@ impl Stack {
         }
     }
 
-    /// Asks host `to` for a connection whose packets from here are of `flow`, an even number that no other connection has.
+    /// Asks host `to` for a connection whose packets from here are of `flow`, an even number that no other connection has. Numbers
+    /// should follow each other from 0 on: memory grows with the highest, by 8 octets for each 1,024.
     pub fn open(&mut self, to: NodeId, flow: FlowId, terms: Terms, now: Instant) -> Key {
         self.enter(Connection::open(terms, now), to, flow)
     }

@@ -75,7 +75,7 @@ impl Found {
         };
         for mode in Mode::ALL {
             for cell in replays.cells() {
-                found.look(bench, cell, mode, extent.repeats)?;
+                found.look(replays, bench, (cell, mode))?;
             }
         }
         Ok(found)
@@ -83,18 +83,18 @@ impl Found {
 
     fn look(
         &mut self,
+        replays: &Replays,
         bench: &Bench<'_>,
-        cell: Cell,
-        mode: Mode,
-        repeats: usize,
+        (cell, mode): (Cell, Mode),
     ) -> anyhow::Result<()> {
         let mut runs = Vec::new();
         let (mut record_of, mut drawn) = (None, None);
-        for repeat in 0..repeats {
+        for repeat in 0..replays.extent(bench.scale).repeats {
+            let hour = replays.hour(repeat);
             let name = record(cell, mode, repeat);
             match outcome(bench, &name) {
                 Outcome::Complete(record) => {
-                    runs.push(Measured::read(&record)?);
+                    runs.push(Measured::read(&record, hour)?);
                     if drawn.is_none() {
                         drawn = Thinned::of(&Subject::from(*record))?;
                         record_of = Some(shown(bench, &name));
@@ -317,7 +317,7 @@ fn how(replays: &Replays, found: &Found) -> String {
     if replays.is_simulated() {
         return format!(
             "All runs are in virtual time. Connections start for {starts} s, {} of the trace's, none of them left out; what is open at the end is cut, \
-             and figures of links are those of the time between warm-up and cool-down, but for the longest time with a queue. Each run of a model plays an hour of its own, drawn by another seed; with the same vectors runs would be the same. Of the first hour the first minute is captured.",
+             and figures of links are those of the time between warm-up and cool-down, but for the longest time with a queue. Each run of a model plays an hour of its own, drawn by another seed; runs of the same vectors would be identical. The first minute of the first hour is captured.",
             replays.share()
         );
     }
@@ -354,6 +354,12 @@ fn notes(mut experiment: Experiment, replays: &Replays, found: &Found) -> Experi
              {} play the same vectors; distributions are those of all runs of a model together, the figures those of the first.",
             if replays.is_simulated() { "models" } else { "runs" }
         ));
+    let runs = found.groups.iter().map(|group| group.pooled.runs);
+    if replays.is_simulated() && runs.clone().min() != runs.max() {
+        experiment = experiment.note(
+            "Not all models have been run for all hours (column 'runs'): a difference between hours may look like one between models.",
+        );
+    }
     if found.invalid > 0 {
         experiment = experiment.note(format!(
             "{} runs do not count: this machine was too busy for them.",

@@ -7,12 +7,20 @@ use schema::replay::Summary;
 use serde::Deserialize;
 use units::Rate;
 
+/// What was found in single runs, each with what it played.
+pub(super) type Runs = Vec<(Hour, f64)>;
+
 /// A set of vectors, by its number.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Hour(usize);
 
 impl Hour {
     pub(super) const FIRST: Self = Self(0);
+
+    /// The repeat that plays it, counted from 1, where each has one of its own.
+    pub(super) const fn repeat(self) -> usize {
+        self.0 + 1
+    }
 
     /// The file of its vectors, below the folder of records.
     pub(super) fn vectors(self) -> String {
@@ -57,6 +65,21 @@ impl Replays {
         let repeats = self.extent(scale).repeats;
         let last = self.hour(repeats.saturating_sub(1));
         (0..=last.0).map(Hour)
+    }
+}
+
+impl Replays {
+    /// Says that the control of `hour` does not count.
+    pub(super) fn uncontrolled(&self, hour: Hour) -> String {
+        let runs = if self.is_simulated() {
+            format!(
+                "the control's run of repeat {} does not count",
+                hour.repeat()
+            )
+        } else {
+            "no run of the control counts".to_owned()
+        };
+        format!("{runs}, so there is no load to constrain the others to")
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a run found, and the runs of a cell put together.
 
 use super::curve::Curve;
+use super::hour::{Hour, Runs};
 use record::Record;
 use schema::replay::Summary;
 use schema::replay::plan::Plan;
@@ -24,6 +25,7 @@ type Times = Vec<(f64, bool)>;
 /// What a run found.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
+    hour: Hour,
     durations: Times,
     from_connect: Times,
     small: Times,
@@ -46,11 +48,13 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    pub(super) fn read(record: &Record) -> anyhow::Result<Self> {
+    /// Of a run that played `hour`.
+    pub(super) fn read(record: &Record, hour: Hour) -> anyhow::Result<Self> {
         let run = record.run();
         let summary: Summary = Deserialize::deserialize(&run.summary)?;
         let plan: Plan = Deserialize::deserialize(&run.plan)?;
         let mut measured = Self {
+            hour,
             active: summary.active_connections.map(|of| of.of.mean),
             mbps: summary.throughput_mbps.unwrap_or_default().forward,
             octets: summary.bytes.sent as f64,
@@ -166,8 +170,8 @@ pub(super) struct Pooled {
     pub(super) queue_packets: Curve,
     /// Of each run: the share of the time in which it was above [`LONG_MS`], in per cent, and the longest time in which it was
     /// never empty, in seconds.
-    pub(super) long_pct: Vec<f64>,
-    pub(super) busy_s: Vec<f64>,
+    pub(super) long_pct: Runs,
+    pub(super) busy_s: Runs,
     pub(super) empty_pct: Option<f64>,
     pub(super) active: Option<f64>,
     pub(super) mbps: f64,
@@ -185,6 +189,10 @@ impl Pooled {
         let times = |of: fn(&Measured) -> &Times| Curve::of(runs.iter().flat_map(of).copied());
         let values =
             |of: fn(&Measured) -> &Vec<f64>| Curve::of_all(runs.iter().flat_map(of).copied());
+        let each = |of: &dyn Fn(&Measured) -> Option<f64>| {
+            let found = runs.iter().filter_map(|run| Some((run.hour, of(run)?)));
+            found.collect::<Runs>()
+        };
         let mean = |of: &dyn Fn(&Measured) -> Option<f64>| {
             let all: Vec<f64> = runs.iter().filter_map(of).collect();
             (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
@@ -201,8 +209,8 @@ impl Pooled {
             rtts: values(|run| &run.rtts),
             queue_ms: values(|run| &run.queue_ms),
             queue_packets: values(|run| &run.queue_packets),
-            long_pct: runs.iter().filter_map(|run| run.long_pct).collect(),
-            busy_s: runs.iter().map(|run| run.busy_s).collect(),
+            long_pct: each(&|run| run.long_pct),
+            busy_s: each(&|run| Some(run.busy_s)),
             empty_pct: mean(&|run| run.empty_pct),
             active: mean(&|run| run.active),
             mbps: mean(&|run| Some(run.mbps)).unwrap_or_default(),

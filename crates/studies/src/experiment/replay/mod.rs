@@ -1,6 +1,6 @@
 //! Replays of the same traffic under cruder and cruder models (Aikat 2010, "D"): which of its claims hold here?
 //!
-//! Vectors are drawn, and those are kept that can be played to their end ([`kept`]). Each run plays them by one
+//! Vectors are drawn, and in the lab those are kept that can be played to their end ([`kept`]). Each run plays them by one
 //! model of structure, of round trips and of windows (a [`Cell`]): first over a link that limits nothing,
 //! then over one that has hardly more than what the control carried (a-t-b-t, usernet, empirical windows). Figures are those of
 //! a window in which connections end as fast as they start. What the runs of a cell found is put together
@@ -343,9 +343,7 @@ pub(super) fn run(replays: &Replays, bench: &Bench<'_>) -> anyhow::Result<()> {
     verify_captured(bench)?;
     for hour in replays.hours(bench.scale) {
         if hour::capacity(replays, bench, hour)?.is_none() {
-            let what =
-                "no run of the control counts, so there is no load to constrain the others to";
-            bench.display.say(what);
+            bench.display.say(&replays.uncontrolled(hour));
         }
     }
     let limit = |hour: Hour| {

@@ -10,11 +10,13 @@ mod whole;
 
 use super::curve::Curve;
 use super::found::{Found, Group};
+use super::hour::Hour;
 use super::measured::{LONG_MS, Pooled, long_packets};
 use super::{CONTROL, Cell, Mode, Replays};
 use Mode::{Constrained, Unconstrained};
 use report::experiment::{Case, Experiment};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use units::Rate;
 use vectors::model::rtt::Model;
 use vectors::model::{Structure, Windows};
@@ -263,17 +265,32 @@ fn runs<const N: usize>(found: &Found, cells: [Cell; N], mode: Mode) -> Option<[
     all?.try_into().ok()
 }
 
-/// Whether what was measured in the runs of one model after the other falls: it does when all runs of each are above all of
+/// Whether what was measured in the runs of one model after the other falls: it does when those of each are above those of
 /// the next, and does not when somewhere they are below.
-fn falls_in_runs(models: &[&[f64]]) -> Option<bool> {
-    let least = |runs: &[f64]| runs.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = |runs: &[f64]| runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let pairs = models.windows(2).map(|pair| {
-        let above = least(pair[0]) > most(pair[1]);
-        let below = most(pair[0]) < least(pair[1]);
-        (above || below).then_some(above)
+fn falls_in_runs(models: &[&[(Hour, f64)]]) -> Option<bool> {
+    every(models.windows(2).map(|pair| is_above(pair[0], pair[1])))
+}
+
+/// Whether all runs of one model are above all runs of the `other` that played the same vectors; false when they are all below, and
+/// unknown when the vectors differ in it, or none were played by both.
+fn is_above(one: &[(Hour, f64)], other: &[(Hour, f64)]) -> Option<bool> {
+    let hours: BTreeSet<Hour> = one.iter().map(|(hour, _)| *hour).collect();
+    let verdicts = hours.into_iter().filter_map(|hour| {
+        let [one, other] = [one, other].map(|runs| extremes(runs, hour));
+        let [one, other] = [one?, other?];
+        let [above, below] = [one[0] > other[1], one[1] < other[0]];
+        Some((above || below).then_some(above))
     });
-    every(pairs)
+    let verdicts: BTreeSet<Option<bool>> = verdicts.collect();
+    let first = verdicts.first().copied().flatten();
+    first.filter(|_| verdicts.len() == 1)
+}
+
+/// The least and the most of the runs that played `hour`, if there are any.
+fn extremes(runs: &[(Hour, f64)], hour: Hour) -> Option<[f64; 2]> {
+    let of_hour = runs.iter().filter(|(of, _)| *of == hour);
+    let values = of_hour.map(|(_, value)| [*value; 2]);
+    values.reduce(|[least, most], [value, _]| [least.min(value), most.max(value)])
 }
 
 /// Whether all hold, when it is not known of some: one that does not is enough.

@@ -283,7 +283,7 @@ fn lighter(found: &Found) -> Option<Told> {
     if let Some(told) = never_grew(all.iter().map(|of| &of.queue_ms)) {
         return Some(told);
     }
-    let of_runs: Vec<&[f64]> = all.iter().map(|of| of.long_pct.as_slice()).collect();
+    let of_runs: Vec<_> = all.iter().map(|of| of.long_pct.as_slice()).collect();
     let shares: Vec<f64> = all.iter().map(|of| of.queue_ms.above(LONG_MS)).collect();
     Some(Told::of(
         falls_in_runs(&of_runs),

@@ -77,15 +77,16 @@ fn drains(found: &Found) -> Option<Told> {
     let sooner = runs[..3]
         .iter()
         .map(|other| falls_in_runs(&[other, runs[3]]));
-    let mean = |runs: &[f64]| runs.iter().sum::<f64>() / runs.len().max(1) as f64;
-    let [concurrent, sequential, ab, full] = runs.map(mean);
+    let seconds = runs.map(|runs| runs.iter().map(|run| run.1).collect::<Vec<f64>>());
+    let mean = |of: &Vec<f64>| of.iter().sum::<f64>() / of.len().max(1) as f64;
+    let [concurrent, sequential, ab, full] = seconds.each_ref().map(mean);
     let told = Told::of(
         every(sooner),
         format!(
             "blocks {concurrent:.1} and {sequential:.1}, a-b {ab:.1}, a-t-b-t {full:.1} s of {:.0}",
             found.starts_s
         ),
-        json!({ "busy_s": runs }),
+        json!({ "busy_s": seconds }),
     );
     Some(told.unless_overloaded(found, Model::Usernet))
 }
