@@ -27,6 +27,9 @@ export function shown({ title, columns, rows }: ExperimentTable): HTMLElement {
   return h("section", { class: "below" }, h("h3", {}, title), table({ head: columns.map(name), rows: rows.map((row) => row.map(cell)) }));
 }
 
+/** A list of more figures than these is folded. */
+const MANY = 12;
+
 const paragraphs = (texts: string[], kind: string) => texts.map((text) => h("p", { class: kind }, text));
 
 export function experimentParts(experiment: Experiment): HTMLElement[] {
@@ -34,7 +37,9 @@ export function experimentParts(experiment: Experiment): HTMLElement[] {
   const origin = h("p", { class: "origin" }, [`experiment ${name}`, started?.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC")].filter(Boolean).join(" · "));
   const list = (title: string, entries: string[]) => (entries.length ? h("section", { class: "notes" }, h("h2", {}, title), h("ul", {}, ...entries.map((entry) => h("li", {}, entry)))) : null);
   const specs = figures.map(generic);
-  const contents = specs.length > 2 ? h("nav", { class: "contents", "aria-label": "Figures" }, h("ul", {}, ...specs.map((spec) => h("li", {}, h("a", { href: `#${spec.id}` }, spec.title))))) : null;
+  const links = h("ul", {}, ...specs.map((spec) => h("li", {}, h("a", { href: `#${spec.id}` }, spec.title))));
+  const shortly = specs.length > MANY ? fold(`${specs.length} figures`, false, links) : links;
+  const contents = specs.length > 2 ? h("nav", { class: "contents", "aria-label": "Figures" }, shortly) : null;
   const rows = flatten(plan ?? {});
   const parts = [
     origin, ...paragraphs(summary.split(/\n{2,}/).filter(Boolean), "summary"), claims(experiment), contents, ...specs.map((spec) => new Figure(spec).element),
