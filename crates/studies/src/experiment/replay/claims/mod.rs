@@ -180,12 +180,15 @@ pub(super) fn add(mut experiment: Experiment, replays: &Replays, found: &Found) 
         let same = |case: &&Case| case.holds == verdict;
         cases.iter().filter(same).count()
     };
+    let undecided = match count(None) {
+        0 => String::new(),
+        some => format!("; {some} cannot be told at this scale"),
+    };
     experiment = experiment.summary(format!(
-        "Of {} claims {} hold here, {} do not, and {} cannot be told at this scale.",
+        "Of {} claims {} hold here and {} do not{undecided}.",
         cases.len(),
         count(Some(true)),
         count(Some(false)),
-        count(None)
     ));
     cases.into_iter().fold(experiment, Experiment::case)
 }
