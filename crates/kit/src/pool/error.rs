@@ -44,7 +44,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The folder for a new batch is in use.
-    #[error("{} is not an empty folder - name a new one with --out, or go on with --resume", path.display())]
+    #[error("{0} is not an empty folder - name a new one with --out, or go on with --resume {0}", path.display())]
     NotEmpty {
         /// The folder that was named.
         path: PathBuf,
