@@ -66,9 +66,7 @@ impl Replays {
         let last = self.hour(repeats.saturating_sub(1));
         (0..=last.0).map(Hour)
     }
-}
 
-impl Replays {
     /// Says that the control of `hour` does not count.
     pub(super) fn uncontrolled(&self, hour: Hour) -> String {
         let runs = if self.is_simulated() {

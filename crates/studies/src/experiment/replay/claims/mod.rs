@@ -62,10 +62,7 @@ impl Told {
         let found = found.into();
         match holds {
             Some(holds) => Self::new(holds, found, figures),
-            None => Self::cannot(
-                format!("{found}; the runs of a model differ by more than the models do"),
-                figures,
-            ),
+            None => Self::cannot(format!("{found}; the runs do not agree on it"), figures),
         }
     }
 

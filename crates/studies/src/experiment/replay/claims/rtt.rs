@@ -177,7 +177,8 @@ fn steps(found: &Found) -> Option<Told> {
 fn floor(found: &Found) -> Option<Told> {
     let mean = found.get(Cell::new(BLOCKS, Model::Mean), Unconstrained)?;
     let own = found.get(Cell::new(BLOCKS, Model::Usernet), Unconstrained)?;
-    let rtt = mean.rtts.quantile(50.0)?;
+    // Vectors of different repeats have different means: no run's is below the least.
+    let rtt = mean.rtts.quantile(0.0)?;
     let below = mean.responses.up_to(rtt - 0.5);
     let connect = mean.from_connect.up_to(2.0 * rtt - 0.5);
     let fast = own.responses.up_to(50.0);

@@ -281,9 +281,9 @@ fn claim_2_one_round_trip_makes_steps() {
 /// Holds tmix/rtt-free.
 #[test]
 fn claim_3_nothing_is_faster_than_the_round_trip() {
-    let pair = |least: f64| {
+    let pair_of = |rtts: &[f64], least: f64| {
         let mean = Pooled {
-            rtts: Curve::of_all([80.0]),
+            rtts: Curve::of_all(rtts.iter().copied()),
             from_connect: spread(&[2.0 * least, 900.0]),
             ..answering(&[least, 900.0])
         };
@@ -297,8 +297,12 @@ fn claim_3_nothing_is_faster_than_the_round_trip() {
         };
         vec![of(Model::Mean, mean), of(Model::Usernet, own)]
     };
+    let pair = |least| pair_of(&[80.0], least);
     assert_eq!(holds(3, pair(80.0)), Some(true));
     assert_eq!(holds(3, pair(60.0)), Some(false));
+    // Of three sets of vectors with means of their own.
+    assert_eq!(holds(3, pair_of(&[80.0, 78.0, 83.0], 78.0)), Some(true));
+    assert_eq!(holds(3, pair_of(&[80.0, 78.0, 83.0], 60.0)), Some(false));
 }
 
 /// Holds tmix/rtt-free.
