@@ -16,7 +16,7 @@
 //! | [`Shared`] is a link that others use too | a [`Source`] of their packets |
 //! | [`Delay`] holds each packet as its [`DelayModel`] says | [`Fixed`], [`Jitter`], [`FlowDelay`], [`ConnectionDelay`], [`HoldBack`] |
 //! | [`FifoDelay`] is the commonest of links and the delays around it in one, for simulations | |
-//! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`] |
+//! | [`Loss`] loses packets as its [`LossProcess`] says | [`Bernoulli`], [`GilbertElliott`], [`Listed`] |
 //! | [`Blackhole`] loses all packets of one version of IP | |
 //! | [`Duplicate`] sends some packets twice | |
 //! | [`Remark`] changes DSCP and ECN | [`DscpTable`], [`EcnChange`] |
@@ -82,7 +82,7 @@ pub use element::{Cause, Count, Counters, Element, Others};
 pub use error::Error;
 pub use fifo_delay::FifoDelay;
 pub use link::{ConstantRate, Link, OPPORTUNITY_BYTES, Service, TokenBucket, Trace, TraceRate};
-pub use loss::{Bernoulli, Blackhole, GilbertElliott, Loss, LossProcess};
+pub use loss::{Bernoulli, Blackhole, GilbertElliott, Listed, Loss, LossProcess};
 pub use noted::Arrival;
 pub use packet::{Family, Packet};
 pub use pipeline::{Pipeline, StageState};

@@ -3,10 +3,12 @@
 mod bernoulli;
 mod blackhole;
 mod gilbert_elliott;
+mod listed;
 
 pub use bernoulli::Bernoulli;
 pub use blackhole::Blackhole;
 pub use gilbert_elliott::GilbertElliott;
+pub use listed::Listed;
 
 use crate::{Cause, Counters, Element, Packet};
 use std::collections::VecDeque;

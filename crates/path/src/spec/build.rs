@@ -5,8 +5,8 @@ use crate::random::seed_at;
 use crate::{
     Assigned, Bernoulli, Blackhole, ConnectionDelay, ConstantRate, Delay, DelayModel, Distribution,
     DscpTable, Duplicate, EcnChange, Element, Error, FifoDelay, Fixed, FlowDelay, GilbertElliott,
-    HoldBack, Jitter, Link, Loss, LossProcess, Pipeline, Remark, Service, Shared, SteadyDelay,
-    TokenBucket, Trace, TraceRate,
+    HoldBack, Jitter, Link, Listed, Loss, LossProcess, Pipeline, Remark, Service, Shared,
+    SteadyDelay, TokenBucket, Trace, TraceRate,
 };
 use std::str::FromStr;
 use units::{Bytes, Rate, Span};
@@ -186,6 +186,10 @@ impl Site<'_> {
                 let [p, r, good, bad] = [p, r, loss_good, loss_bad].map(f64::from);
                 lossy(GilbertElliott::new(p, r, good, bad, seed))
             }
+            StageSpec::Drop { ref packets } => {
+                self.check_drop(packets)?;
+                lossy(Listed::new(packets))
+            }
             StageSpec::Blackhole { family } => Box::new(Blackhole::new(family)),
             StageSpec::Reorder { probability, delay } => {
                 delayed(HoldBack::new(probability.get(), delay.0, seed))
@@ -251,6 +255,13 @@ impl Site<'_> {
         self.check(
             shape != Distribution::Uniform || jitter <= delay,
             "jitter is above delay - a uniform delay would be negative; write a larger delay",
+        )
+    }
+
+    fn check_drop(&self, packets: &[u64]) -> Result<(), Error> {
+        self.check(
+            !packets.is_empty() && !packets.contains(&0),
+            "packets are numbered from 1, and at least one is to be lost - write, for instance, packets = [3, 7]",
         )
     }
 

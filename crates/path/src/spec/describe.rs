@@ -123,6 +123,7 @@ impl StageSpec {
             } => {
                 format!("loss {loss_good} (good) and {loss_bad} (bad), to bad {p}, to good {r}")
             }
+            Self::Drop { packets } => numbered(packets),
             Self::Blackhole { family } => format!("all {family} lost"),
             Self::Reorder { probability, delay } => {
                 format!("{probability} held back for {}", time(delay.0))
@@ -174,6 +175,16 @@ impl QueueSpec {
         };
         let ecn = if self.ecn() { " with ECN" } else { "" };
         format!("{}{parts}{unlimited}{ecn}", self.kind())
+    }
+}
+
+/// "packets 3, 7 lost"; many are counted.
+fn numbered(packets: &[u64]) -> String {
+    let numbers: Vec<String> = packets.iter().map(u64::to_string).collect();
+    match numbers.as_slice() {
+        [number] => format!("packet {number} lost"),
+        numbers if numbers.len() <= 8 => format!("packets {} lost", numbers.join(", ")),
+        numbers => format!("{} listed packets lost", numbers.len()),
     }
 }
 

@@ -93,6 +93,11 @@ pub enum StageSpec {
         #[serde(default = "certain")]
         loss_bad: Probability,
     },
+    /// Loss of certain packets.
+    Drop {
+        /// Their numbers, counted from 1 as packets come to the stage.
+        packets: Vec<u64>,
+    },
     /// Loss of all packets of one version of IP.
     Blackhole {
         /// The version: 4 or 6.
@@ -141,6 +146,7 @@ impl StageSpec {
             Self::ConnectionDelay {} => "connection_delay",
             Self::Loss { .. } => "loss",
             Self::GilbertElliott { .. } => "gilbert_elliott",
+            Self::Drop { .. } => "drop",
             Self::Blackhole { .. } => "blackhole",
             Self::Reorder { .. } => "reorder",
             Self::Duplicate { .. } => "duplicate",

@@ -18,6 +18,9 @@ const ALL: &str = r#"[
     { kind = "rate", rate = "1Gbit", queue = { kind = "fq_codel", quantum = "300B" } },
     { kind = "rate", rate = "1Gbit", queue = { kind = "red", min = 20, max = 60, packets = 200 } },
     { kind = "blackhole", family = 6 },
+    { kind = "drop", packets = [3] },
+    { kind = "drop", packets = [7, 3, 40] },
+    { kind = "drop", packets = [1, 2, 3, 4, 5, 6, 7, 8, 9] },
     { kind = "remark", dscp = { EF = "CS1", 3 = "LE", "*" = "CS0" }, ecn = "bleach" },
     { kind = "remark", ecn = "ce", probability = 0.05 },
     { kind = "remark", dscp = { "*" = "CS0" } },
@@ -33,7 +36,7 @@ fn every_kind_is_read_described_and_built() {
         .stages()
         .map(|stage| stage.name.to_owned())
         .collect();
-    assert_eq!(kinds.len(), 17);
+    assert_eq!(kinds.len(), 20);
     assert_eq!(kinds[9], "token_bucket");
     assert_eq!(
         pipeline
@@ -109,6 +112,10 @@ fn what_is_wrong_is_refused_with_what_to_write_instead() {
         "kind = 'flow_delay', min = '2ms', max = '1ms'",
         "kind = 'connection_delay', delay = '1ms'",
         "kind = 'blackhole', family = 5",
+        "kind = 'drop'",
+        "kind = 'drop', packets = []",
+        "kind = 'drop', packets = [0, 1]",
+        "kind = 'drop', packets = [-1]",
         "kind = 'remark'",
         "kind = 'remark', dscp = { GOLD = 'CS0' }",
         "kind = 'remark', dscp = { EF = 'CS0', 46 = 'CS1' }",
