@@ -9,25 +9,24 @@ use crate::PacketId;
 /// Issues identifiers and recognises them.
 #[derive(Clone, Debug)]
 pub(crate) struct Idents {
-    key: (u64, u64),
+    /// None where nobody lies: identifiers are the counters alone.
+    key: Option<Box<(u64, u64)>>,
     next: u64,
-    /// Nobody lies: identifiers are the counters alone.
-    is_plain: bool,
 }
 
 impl Idents {
     /// Identifiers by the secret `seed`.
-    pub(crate) const fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
+        let key = (seed, siphash((seed, !seed), 0));
         Self {
-            key: (seed, siphash((seed, !seed), 0)),
+            key: Some(Box::new(key)),
             next: 0,
-            is_plain: false,
         }
     }
 
     /// From now on identifiers prove nothing.
-    pub(crate) const fn make_plain(&mut self) {
-        self.is_plain = true;
+    pub(crate) fn make_plain(&mut self) {
+        self.key = None;
     }
 
     /// The counter of the next packet; one more than that of the latest.
@@ -36,18 +35,16 @@ impl Idents {
     }
 
     /// The identifier of the next packet.
-    pub(crate) const fn issue(&mut self) -> PacketId {
+    pub(crate) fn issue(&mut self) -> PacketId {
         let id = self.name(self.next);
         self.next += 1;
         id
     }
 
     /// The identifier of the packet with `counter`.
-    pub(crate) const fn name(&self, counter: u64) -> PacketId {
-        if self.is_plain {
-            return PacketId(counter << 32);
-        }
-        PacketId((counter << 32) | (siphash(self.key, counter) & 0xffff_ffff))
+    pub(crate) fn name(&self, counter: u64) -> PacketId {
+        let proof = self.key.as_deref().map_or(0, |key| siphash(*key, counter));
+        PacketId((counter << 32) | (proof & 0xffff_ffff))
     }
 
     /// The counter of `id`, if it is one of the latest 2^32 - 1 that were issued.

@@ -22,6 +22,7 @@ mod copies;
 mod ident;
 mod options;
 mod ranges;
+mod rarely;
 mod receiver;
 mod rtt;
 mod scoreboard;

@@ -8,6 +8,11 @@ use std::collections::VecDeque;
 pub(crate) struct Ranges(VecDeque<(u64, u64)>);
 
 impl Ranges {
+    /// None.
+    pub(crate) const fn new() -> Self {
+        Self(VecDeque::new())
+    }
+
     /// Adds `[first, end)` and tells of every part that was not there before, in rising order.
     pub(crate) fn insert(&mut self, first: u64, end: u64, mut fresh: impl FnMut(u64, u64)) {
         if first >= end {

@@ -17,9 +17,6 @@ const CAUTIOUS: Duration = Duration::from_secs(3);
 /// The estimator; everything in nanoseconds.
 #[derive(Debug)]
 pub(crate) struct RoundTrips {
-    floor: RtoFloor,
-    rto_min: i64,
-    rto_max: u64,
     /// SRTT; zero before the first sample.
     srtt: i64,
     /// Mean deviation, and the largest in this window.
@@ -41,9 +38,6 @@ pub(crate) struct RoundTrips {
 impl RoundTrips {
     pub(crate) fn new(options: &Options) -> Self {
         let mut round_trips = Self {
-            floor: options.rto_floor,
-            rto_min: bounded(options.rto_min.0),
-            rto_max: nanos(options.rto_max.0).max(1_000_000),
             srtt: 0,
             mdev: 0,
             mdev_max: 0,
@@ -55,36 +49,41 @@ impl RoundTrips {
             min: [u64::MAX; 2],
             min_since: Instant::ZERO,
         };
-        round_trips.set_timeout();
+        round_trips.set_timeout(options);
         round_trips
     }
 
     /// A round trip took `sample`; `una` and `next` are the sender's. Ends the back-off (RFC 6298 section 5, last paragraph).
-    pub(crate) fn sample(&mut self, sample: Duration, una: u64, next: u64) {
+    pub(crate) fn sample(&mut self, options: &Options, sample: Duration, una: u64, next: u64) {
         let sample = bounded(sample).max(1);
+        let (floor, rto_min) = (options.rto_floor, bounded(options.rto_min.0));
+        let least_variation = match floor {
+            RtoFloor::Timeout => 0,
+            RtoFloor::Variation => rto_min / 4,
+        };
         if self.srtt == 0 {
-            self.first(sample, next);
+            self.first(sample, least_variation, next);
         } else {
-            match self.floor {
+            match floor {
                 RtoFloor::Timeout => self.by_rfc(sample),
-                RtoFloor::Variation => self.by_kernel(sample, una, next),
+                RtoFloor::Variation => self.by_kernel(sample, least_variation, [una, next]),
             }
         }
         self.backoff = 0;
         let variation = self.rttvar.saturating_mul(4);
-        let rto = match self.floor {
-            RtoFloor::Timeout => (self.srtt + variation).max(self.rto_min),
-            RtoFloor::Variation => self.srtt + variation.max(self.rto_min),
+        let rto = match floor {
+            RtoFloor::Timeout => (self.srtt + variation).max(rto_min),
+            RtoFloor::Variation => self.srtt + variation.max(rto_min),
         };
         self.base = rto.unsigned_abs();
-        self.set_timeout();
+        self.set_timeout(options);
     }
 
     /// RFC 6298 section 2.2.
-    fn first(&mut self, sample: i64, next: u64) {
+    fn first(&mut self, sample: i64, least_variation: i64, next: u64) {
         self.srtt = sample;
         self.mdev = sample / 2;
-        self.rttvar = self.least_variation().max(self.mdev);
+        self.rttvar = least_variation.max(self.mdev);
         self.mdev_max = self.rttvar;
         self.window_end = next;
     }
@@ -95,7 +94,7 @@ impl RoundTrips {
         self.srtt += (sample - self.srtt) / 8;
     }
 
-    fn by_kernel(&mut self, sample: i64, una: u64, next: u64) {
+    fn by_kernel(&mut self, sample: i64, least_variation: i64, [una, next]: [u64; 2]) {
         let error = sample - self.srtt;
         self.srtt += error / 8;
         let surplus = error.abs() - self.mdev;
@@ -111,14 +110,7 @@ impl RoundTrips {
                 self.rttvar -= (self.rttvar - self.mdev_max) / 4;
             }
             self.window_end = next;
-            self.mdev_max = self.least_variation();
-        }
-    }
-
-    const fn least_variation(&self) -> i64 {
-        match self.floor {
-            RtoFloor::Timeout => 0,
-            RtoFloor::Variation => self.rto_min / 4,
+            self.mdev_max = least_variation;
         }
     }
 
@@ -133,20 +125,21 @@ impl RoundTrips {
     }
 
     /// The timeout is that of RFC 6298 section 5.7 until there is a sample.
-    pub(crate) fn be_cautious(&mut self) {
+    pub(crate) fn be_cautious(&mut self, options: &Options) {
         self.base = self.base.max(nanos(CAUTIOUS));
-        self.set_timeout();
+        self.set_timeout(options);
     }
 
     /// Doubles the timeout (RFC 6298 section 5.5).
-    pub(crate) fn back_off(&mut self) {
+    pub(crate) fn back_off(&mut self, options: &Options) {
         self.backoff = self.backoff.saturating_add(1);
-        self.set_timeout();
+        self.set_timeout(options);
     }
 
-    fn set_timeout(&mut self) {
+    fn set_timeout(&mut self, options: &Options) {
         let factor = 1_u64.checked_shl(self.backoff).unwrap_or(u64::MAX);
-        self.rto = self.base.saturating_mul(factor).min(self.rto_max);
+        let most = nanos(options.rto_max.0).max(1_000_000);
+        self.rto = self.base.saturating_mul(factor).min(most);
     }
 
     /// The timeout, backed off as it is.
@@ -200,25 +193,27 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn round_trips(rto_floor: RtoFloor) -> RoundTrips {
-        RoundTrips::new(&Options {
+    fn round_trips(rto_floor: RtoFloor) -> (Options, RoundTrips) {
+        let options = Options {
             rto_floor,
             rto_max: Span::from_millis(60_000),
             ..Options::default()
-        })
+        };
+        let round_trips = RoundTrips::new(&options);
+        (options, round_trips)
     }
 
     /// Holds btc/timeout-details, btc/cap-timestamps.
     #[test]
     fn the_first_sample_and_the_second_are_as_in_rfc_6298() {
-        let mut trips = round_trips(RtoFloor::Timeout);
+        let (options, mut trips) = round_trips(RtoFloor::Timeout);
         assert_eq!(trips.rto(), 1_000 * MS);
-        trips.sample(400 * MS, 0, 10);
+        trips.sample(&options, 400 * MS, 0, 10);
         assert_eq!(
             (trips.srtt(), trips.rttvar(), trips.rto()),
             (Some(400 * MS), 200 * MS, 1_200 * MS)
         );
-        trips.sample(480 * MS, 1, 11);
+        trips.sample(&options, 480 * MS, 1, 11);
         // RTTVAR = 3/4 200 + 1/4 80, SRTT = 7/8 400 + 1/8 480.
         assert_eq!(
             (trips.srtt(), trips.rttvar(), trips.rto()),
@@ -233,9 +228,9 @@ mod tests {
             (RtoFloor::Variation, 250 * MS),
             (RtoFloor::Timeout, 200 * MS),
         ] {
-            let mut trips = round_trips(floor);
+            let (options, mut trips) = round_trips(floor);
             for sent in 0..1_000 {
-                trips.sample(50 * MS, sent, sent + 10);
+                trips.sample(&options, 50 * MS, sent, sent + 10);
             }
             assert_eq!(trips.rto(), rto);
         }
@@ -243,22 +238,22 @@ mod tests {
 
     #[test]
     fn the_timeout_doubles_to_its_bound_until_a_sample_comes() {
-        let mut trips = round_trips(RtoFloor::Variation);
+        let (options, mut trips) = round_trips(RtoFloor::Variation);
         let mut seen = Vec::new();
         for _ in 0..8 {
             seen.push(trips.rto().as_secs());
-            trips.back_off();
+            trips.back_off(&options);
         }
         assert_eq!(seen, [1, 2, 4, 8, 16, 32, 60, 60]);
-        (0..100).for_each(|_| trips.back_off());
+        (0..100).for_each(|_| trips.back_off(&options));
         assert_eq!(trips.rto().as_secs(), 60);
-        trips.sample(100 * MS, 0, 1);
+        trips.sample(&options, 100 * MS, 0, 1);
         assert_eq!(trips.rto(), 300 * MS);
     }
 
     #[test]
     fn the_least_round_trip_is_forgotten_when_the_path_has_changed() {
-        let mut trips = round_trips(RtoFloor::Variation);
+        let (_, mut trips) = round_trips(RtoFloor::Variation);
         trips.sample_min(10 * MS, Instant::from_millis(1));
         for second in 0..700_u64 {
             trips.sample_min(30 * MS, Instant::from_millis(second * 1_000));

@@ -9,9 +9,13 @@
 
 use crate::copies::{Copies, Copy};
 use crate::ranges::Ranges;
+use crate::rarely::{Rarely, Rest};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Instant;
+
+/// Room for so many segments is kept while none is out.
+const ROOM: usize = 16;
 
 /// A segment that is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -44,14 +48,28 @@ pub(crate) struct Scoreboard {
     /// None while each segment that is out has left once, and no window probe between them: then the counters of their packets
     /// follow each other.
     copies: Option<Box<Copies>>,
-    sacked: Ranges,
+    holes: Rarely<Holes>,
     /// Segments that arrived, by SACK, or by the count of duplicates where there is none.
     pub(crate) sacked_out: u32,
     /// Segments held to be lost.
     pub(crate) lost_out: u32,
     /// Retransmissions held to be in the network.
     pub(crate) resent_out: u32,
+}
+
+/// Where something is missing.
+#[derive(Debug)]
+struct Holes {
+    sacked: Ranges,
     to_resend: BinaryHeap<Reverse<u64>>,
+}
+
+impl Rest for Holes {
+    const REST: Self = Self {
+        sacked: Ranges::new(),
+        to_resend: BinaryHeap::new(),
+    };
+    const AT_REST: &'static Self = &Self::REST;
 }
 
 impl Scoreboard {
@@ -92,7 +110,7 @@ impl Scoreboard {
 
     /// The number after the highest segment that arrived; `una` if none did.
     pub(crate) fn highest_sacked(&self) -> u64 {
-        self.sacked.end().unwrap_or(self.una).max(self.una)
+        self.holes.sacked.end().unwrap_or(self.una).max(self.una)
     }
 
     /// The packet with `counter`, if it is remembered.
@@ -180,7 +198,8 @@ impl Scoreboard {
     /// Adds `[first, end)` to what has arrived; `fresh` hears of every part that is new.
     pub(crate) fn add_block(&mut self, first: u64, end: u64, fresh: &mut Vec<(u64, u64)>) {
         let (first, end) = (first.max(self.una), end.min(self.next()));
-        self.sacked
+        self.holes
+            .sacked
             .insert(first, end, |low, high| fresh.push((low, high)));
     }
 
@@ -196,9 +215,14 @@ impl Scoreboard {
 
     /// To be called when all that an acknowledgement covers has been taken.
     pub(crate) fn forget_acknowledged(&mut self) {
-        self.sacked.forget_before(self.una);
+        if let Some(holes) = self.holes.written() {
+            holes.sacked.forget_before(self.una);
+        }
         if self.segments.is_empty() {
-            self.to_resend.clear();
+            if self.segments.capacity() > ROOM {
+                self.segments = VecDeque::new();
+            }
+            self.holes.reset();
             self.copies = None;
         } else if let Some(copies) = &mut self.copies {
             copies.forget_before(self.una);
@@ -215,20 +239,20 @@ impl Scoreboard {
         (entry.lost, entry.resent) = (true, false);
         self.lost_out += u32::from(!before.lost);
         self.resent_out -= u32::from(before.resent);
-        self.to_resend.push(Reverse(number));
+        self.holes.to_resend.push(Reverse(number));
         Some(before.copy)
     }
 
     /// The lowest segment that is lost and not sent again.
     pub(crate) fn next_lost(&mut self) -> Option<u64> {
-        while let Some(&Reverse(number)) = self.to_resend.peek() {
+        while let Some(&Reverse(number)) = self.holes.to_resend.peek() {
             if self
                 .get(number)
                 .is_some_and(|entry| entry.lost && !entry.resent)
             {
                 return Some(number);
             }
-            self.to_resend.pop();
+            self.holes.to_resend.pop();
         }
         None
     }
@@ -239,7 +263,7 @@ impl Scoreboard {
             entry.lost = false;
         }
         self.lost_out = 0;
-        self.to_resend.clear();
+        self.holes.to_resend.clear();
     }
 
     /// Forgets what SACK said (RFC 2018 section 8: the receiver may have dropped it).
@@ -247,7 +271,7 @@ impl Scoreboard {
         for entry in &mut self.segments {
             entry.sacked = false;
         }
-        self.sacked.clear();
+        self.holes.sacked.clear();
         self.sacked_out = 0;
     }
 

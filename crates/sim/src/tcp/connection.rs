@@ -52,13 +52,12 @@ pub struct Terms {
 #[derive(Debug)]
 pub struct Connection {
     phase: Phase,
-    terms: Terms,
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// A SYN, or the answer to one, is on its way.
-    Opening(Handshake),
+    /// A SYN, or the answer to one, is on its way; and what holds afterwards.
+    Opening(Box<(Handshake, Terms)>),
     Established(Box<Flow>),
     /// A reset is to be sent.
     Aborting,
@@ -70,18 +69,18 @@ enum Phase {
 
 impl Connection {
     /// Asks for a connection at `now`.
-    pub const fn open(terms: Terms, now: Instant) -> Self {
-        Self {
-            phase: Phase::Opening(Handshake::new(None, now)),
-            terms,
-        }
+    pub fn open(terms: Terms, now: Instant) -> Self {
+        Self::begin(Handshake::new(None, now), terms)
     }
 
     /// Answers a SYN that left at `asked` and arrived at `now`.
-    pub const fn accept(terms: Terms, asked: Instant, now: Instant) -> Self {
+    pub fn accept(terms: Terms, asked: Instant, now: Instant) -> Self {
+        Self::begin(Handshake::new(Some(asked), now), terms)
+    }
+
+    fn begin(handshake: Handshake, terms: Terms) -> Self {
         Self {
-            phase: Phase::Opening(Handshake::new(Some(asked), now)),
-            terms,
+            phase: Phase::Opening(Box::new((handshake, terms))),
         }
     }
 
@@ -94,7 +93,8 @@ impl Connection {
             };
             return;
         }
-        if let Phase::Opening(handshake) = &mut self.phase {
+        if let Phase::Opening(opening) = &mut self.phase {
+            let (handshake, terms) = &mut **opening;
             if tcp.is_syn() {
                 return handshake.handle_again();
             }
@@ -103,7 +103,7 @@ impl Connection {
                 Tcp::Confirm(echo) => Some(*echo),
                 _ => None,
             };
-            let mut flow = Flow::new(settings, self.terms, (handshake, echo), now);
+            let mut flow = Flow::new(settings, *terms, (handshake, echo), now);
             if let Tcp::SynAck(stamps) = tcp {
                 flow.confirm(stamps[0]);
             }
@@ -129,7 +129,8 @@ impl Connection {
     /// The instant of [`Connection::next_timeout`] has come.
     pub fn handle_timeout(&mut self, settings: &Settings, now: Instant) {
         match &mut self.phase {
-            Phase::Opening(handshake) => {
+            Phase::Opening(opening) => {
+                let handshake = &mut opening.0;
                 let retries = if handshake.is_answer() {
                     settings.synack_retries
                 } else {
@@ -147,7 +148,7 @@ impl Connection {
     /// When to call [`Connection::handle_timeout`].
     pub fn next_timeout(&self) -> Option<Instant> {
         match &self.phase {
-            Phase::Opening(handshake) => Some(handshake.next_timeout()),
+            Phase::Opening(opening) => Some(opening.0.next_timeout()),
             Phase::Established(flow) => flow.next_timeout(),
             Phase::Aborting | Phase::Refused | Phase::Broken => None,
         }
@@ -156,8 +157,8 @@ impl Connection {
     /// The next packet to send, and the ECN field of its IP header.
     pub fn poll_transmit(&mut self, settings: &Settings, now: Instant) -> Option<(Tcp, Ecn)> {
         match &mut self.phase {
-            Phase::Opening(handshake) => {
-                let tcp = handshake.poll_transmit(settings.options.rto_initial.0, now)?;
+            Phase::Opening(opening) => {
+                let tcp = opening.0.poll_transmit(settings.options.rto_initial.0, now)?;
                 Some((tcp, Ecn::NotEct))
             }
             Phase::Established(flow) => {
@@ -198,7 +199,7 @@ impl Connection {
         self.phase = match &self.phase {
             Phase::Refused => Phase::Refused,
             Phase::Broken => Phase::Broken,
-            Phase::Opening(handshake) if !handshake.is_answer() => Phase::Broken,
+            Phase::Opening(opening) if !opening.0.is_answer() => Phase::Broken,
             _ => Phase::Aborting,
         };
     }

@@ -8,9 +8,9 @@ use transport::{Ack, Receiver, Segment, Sender, Seq};
 use units::{Ecn, Instant};
 
 /// Windows above this bound segments to half of them (the kernel's rule, `tcp_bound_to_half_wnd`).
-const SMALL_WINDOW: u64 = 536;
+const SMALL_WINDOW: u32 = 536;
 /// No segment is made shorter for a window than this.
-const LEAST_SEGMENT: u64 = 28;
+const LEAST_SEGMENT: u32 = 28;
 
 /// See the module.
 #[derive(Debug)]
@@ -22,9 +22,9 @@ pub(super) struct Flow {
     sender: Sender,
     receiver: Receiver,
     /// Octets of a full segment.
-    mss: u64,
-    /// Octets that the peer has room for.
-    peer_window: u64,
+    mss: u16,
+    /// Octets that the peer has room for; `u32::MAX` is any number.
+    peer_window: u32,
     /// Octets written that are in no segment yet.
     queued: u64,
     /// Octets and segments given to the sender.
@@ -62,7 +62,7 @@ impl Flow {
     ) -> Self {
         let echo = echo.filter(|_| settings.options.timestamps);
         let mut options = Arc::clone(&settings.options);
-        let peer_window = terms.peer_window.map_or(u64::MAX, u64::from);
+        let peer_window = terms.peer_window.unwrap_or(u32::MAX);
         let half = u16::try_from((peer_window / 2).max(LEAST_SEGMENT)).unwrap_or(u16::MAX);
         if peer_window > SMALL_WINDOW && half < options.mss {
             Arc::make_mut(&mut options).mss = half;
@@ -70,12 +70,12 @@ impl Flow {
         if handshake.was_hard(echo) {
             Arc::make_mut(&mut options).initial_window = 1;
         }
-        let (mss, ecn) = (options.mss.into(), options.ecn);
+        let (mss, ecn) = (options.mss, options.ecn);
         let mut sender = Sender::by(options, terms.seed).without_events().trusting();
         sender.handle_handshake(handshake.rtt(echo, now), now);
         Self {
             sender,
-            receiver: Receiver::new(&settings.options),
+            receiver: Receiver::by(Arc::clone(&settings.options)),
             mss,
             peer_window,
             queued: 0,
@@ -174,8 +174,11 @@ impl Flow {
             return;
         }
         let out = self.supplied - self.sender.acked_bytes();
-        let room = self.peer_window.saturating_sub(out);
-        let wanted = self.queued.min(self.mss);
+        let room = match self.peer_window {
+            u32::MAX => u64::MAX,
+            window => u64::from(window).saturating_sub(out),
+        };
+        let wanted = self.queued.min(self.mss.into());
         let fits = wanted <= room || out == 0 || (self.burst == now && room > 0);
         let len = if out == 0 { wanted } else { wanted.min(room) };
         let ends = self.is_closing && len == self.queued;

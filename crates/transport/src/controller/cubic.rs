@@ -14,8 +14,10 @@
 use super::hystart::HyStart;
 use super::{Growing, Window};
 use crate::Options;
+use crate::rarely::{Rarely, Rest};
+use std::sync::Arc;
 use std::time::Duration;
-use units::Instant;
+use units::{Instant, nanos};
 
 /// How often the target is computed while the window stays as it is.
 const REFRESH: Duration = Duration::from_nanos(1_000_000_000 / 32);
@@ -24,8 +26,8 @@ const LEAST_EVERY: f64 = 2.0;
 /// And the most before the first loss.
 const MOST_EVERY_AT_FIRST: f64 = 20.0;
 
-/// What a congestion event changes.
-#[derive(Clone, Copy, Debug, Default)]
+/// What a congestion event changes; none of it matters before the end of slow start.
+#[derive(Clone, Copy, Debug)]
 struct Epoch {
     /// Beginning of this congestion avoidance.
     start: Option<Instant>,
@@ -45,54 +47,91 @@ struct Epoch {
     every: u32,
 }
 
+impl Epoch {
+    const NONE: Self = Self {
+        start: None,
+        w_max: 0.0,
+        k: 0.0,
+        origin: 0.0,
+        prior: 0.0,
+        w_est: 0.0,
+        at: Instant::ZERO,
+        for_cwnd: 0,
+        every: 0,
+    };
+}
+
+/// The epoch since the latest cut, and the one before it (section 4.9).
+#[derive(Debug)]
+struct Epochs {
+    now: Epoch,
+    before: Epoch,
+}
+
+impl Rest for Epochs {
+    const REST: Self = Self {
+        now: Epoch::NONE,
+        before: Epoch::NONE,
+    };
+    const AT_REST: &'static Self = &Self::REST;
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Cubic {
-    beta: f64,
-    c: f64,
-    fast_convergence: bool,
-    epoch: Epoch,
-    /// Before the latest cut (section 4.9).
-    before: Option<Box<Epoch>>,
-    min_rtt: Option<Duration>,
-    hystart: Option<HyStart>,
+    options: Arc<Options>,
+    epochs: Rarely<Epochs>,
+    /// Nanoseconds; `u64::MAX` before the first.
+    min_rtt: u64,
+    hystart: HyStart,
 }
 
 impl Cubic {
-    pub(super) fn new(options: &Options) -> Self {
-        let cubic = &options.cubic;
+    pub(super) fn new(options: Arc<Options>) -> Self {
         Self {
-            beta: cubic.beta.clamp(0.1, 0.95),
-            c: if cubic.c > 0.0 { cubic.c } else { 0.4 },
-            fast_convergence: cubic.fast_convergence,
-            epoch: Epoch::default(),
-            before: None,
-            min_rtt: None,
-            hystart: cubic.hystart.then(HyStart::default),
+            options,
+            epochs: Rarely::new(),
+            min_rtt: u64::MAX,
+            hystart: HyStart::default(),
         }
+    }
+
+    fn beta(&self) -> f64 {
+        self.options.cubic.beta.clamp(0.1, 0.95)
+    }
+
+    fn c(&self) -> f64 {
+        let c = self.options.cubic.c;
+        if c > 0.0 { c } else { 0.4 }
+    }
+
+    fn min_rtt(&self) -> Option<Duration> {
+        (self.min_rtt < u64::MAX).then(|| Duration::from_nanos(self.min_rtt))
     }
 
     /// Section 4.2: K, and where the plateau is.
     fn begin(&mut self, cwnd: u32, growing: &Growing) {
         let window = f64::from(cwnd);
-        let epoch = &mut self.epoch;
+        let c = self.c();
+        let epoch = &mut self.epochs.now;
         epoch.start = Some(growing.now);
         epoch.w_est = window;
         epoch.origin = epoch.w_max.max(window);
-        epoch.k = ((epoch.origin - window) / self.c).cbrt();
+        epoch.k = ((epoch.origin - window) / c).cbrt();
     }
 
     /// Acknowledged segments that earn one more by the cubic function (sections 4.2, 4.4, 4.5).
     fn cubic_every(&self, cwnd: f64, start: Instant, now: Instant) -> f64 {
-        let t = now.since(start) + self.min_rtt.unwrap_or_default();
-        let from_plateau = t.as_secs_f64() - self.epoch.k;
-        let target = self.epoch.origin + self.c * from_plateau.powi(3);
+        let epoch = &self.epochs.now;
+        let t = now.since(start) + self.min_rtt().unwrap_or_default();
+        let from_plateau = t.as_secs_f64() - epoch.k;
+        let target = epoch.origin + self.c() * from_plateau.powi(3);
         let every = if target > cwnd {
             cwnd / (target - cwnd)
         } else {
             100.0 * cwnd
         };
-        if self.epoch.w_max == 0.0 {
+        if epoch.w_max == 0.0 {
             every.min(MOST_EVERY_AT_FIRST)
         } else {
             every
@@ -102,9 +141,10 @@ impl Cubic {
     /// Section 4.3, figure 4: by alpha = 3 (1 - beta) / (1 + beta) a window, which with a cut by beta is Reno's mean; from
     /// `cwnd_prior` on by one, as Reno.
     fn count_as_reno(&mut self, cwnd: u32, acked: u32) {
-        let epoch = &mut self.epoch;
+        let beta = self.beta();
+        let epoch = &mut self.epochs.now;
         let alpha = if epoch.w_est < epoch.prior {
-            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+            3.0 * (1.0 - beta) / (1.0 + beta)
         } else {
             1.0
         };
@@ -112,18 +152,19 @@ impl Cubic {
     }
 
     fn refresh(&mut self, cwnd: u32, growing: &Growing) {
-        let is_fresh = growing.now.since(self.epoch.at) <= REFRESH;
-        if self.epoch.every > 0 && self.epoch.for_cwnd == cwnd && is_fresh {
+        let epoch = &self.epochs.now;
+        let is_fresh = growing.now.since(epoch.at) <= REFRESH;
+        if epoch.every > 0 && epoch.for_cwnd == cwnd && is_fresh {
             return;
         }
-        if self.epoch.start.is_none() {
+        if epoch.start.is_none() {
             self.begin(cwnd, growing);
         }
-        (self.epoch.at, self.epoch.for_cwnd) = (growing.now, cwnd);
+        (self.epochs.now.at, self.epochs.now.for_cwnd) = (growing.now, cwnd);
         let window = f64::from(cwnd);
-        let start = self.epoch.start.unwrap_or(growing.now);
+        let start = self.epochs.now.start.unwrap_or(growing.now);
         let every = self.cubic_every(window, start, growing.now);
-        self.epoch.every = whole(every.max(LEAST_EVERY));
+        self.epochs.now.every = whole(every.max(LEAST_EVERY));
     }
 }
 
@@ -131,61 +172,64 @@ impl Cubic {
     pub(super) fn avoid(&mut self, window: &mut Window, growing: &Growing) {
         self.refresh(window.cwnd, growing);
         self.count_as_reno(window.cwnd, growing.acked);
-        window.additive_increase(self.epoch.every, growing.acked);
-        window.raise_to(whole(self.epoch.w_est));
+        window.additive_increase(self.epochs.now.every, growing.acked);
+        window.raise_to(whole(self.epochs.now.w_est));
     }
 
     /// Sections 4.6 and 4.7.
     pub(super) fn ssthresh(&mut self, cwnd: u32) -> u32 {
-        **self.before.get_or_insert_default() = self.epoch;
-        let window = f64::from(cwnd);
-        let gives_up_room = self.fast_convergence && window < self.epoch.w_max;
+        let before = self.epochs.now;
+        let (window, beta) = (f64::from(cwnd), self.beta());
+        let gives_up_room = self.options.cubic.fast_convergence && window < before.w_max;
         let w_max = if gives_up_room {
-            window * (1.0 + self.beta) / 2.0
+            window * (1.0 + beta) / 2.0
         } else {
             window
         };
-        self.epoch = Epoch {
+        let now = Epoch {
             w_max,
             prior: window,
-            ..Epoch::default()
+            ..Epoch::NONE
         };
-        whole(window * self.beta).max(2)
+        *self.epochs = Epochs { now, before };
+        whole(window * beta).max(2)
     }
 
     /// Section 4.8; the kernel forgets `W_max` too, and so does this.
     pub(super) fn timed_out(&mut self) {
-        self.epoch = Epoch {
-            prior: self.epoch.prior,
-            ..Epoch::default()
+        self.epochs.now = Epoch {
+            prior: self.epochs.now.prior,
+            ..Epoch::NONE
         };
-        self.min_rtt = None;
-        self.hystart = self.hystart.as_ref().map(|_| HyStart::default());
+        self.min_rtt = u64::MAX;
+        self.hystart = HyStart::default();
     }
 
     /// Section 4.9.
     pub(super) fn undone(&mut self) {
-        self.epoch = self.before.as_deref().copied().unwrap_or_default();
+        self.epochs.now = self.epochs.before;
     }
 
     pub(super) fn measured(&mut self, window: &mut Window, rtt: Duration, growing: &Growing) {
         let after_recovery = |start| growing.now.since(start) < Duration::from_secs(1);
-        if self.epoch.start.is_some_and(after_recovery) {
+        if self.epochs.now.start.is_some_and(after_recovery) {
             return;
         }
-        let min = self.min_rtt.map_or(rtt, |min| min.min(rtt));
-        self.min_rtt = Some(min);
-        let Some(hystart) = self.hystart.as_mut().filter(|_| window.in_slow_start()) else {
+        self.min_rtt = self.min_rtt.min(nanos(rtt));
+        if !self.options.cubic.hystart || !window.in_slow_start() {
             return;
-        };
-        if hystart.should_leave(window.cwnd, rtt, min, growing) {
+        }
+        let min = Duration::from_nanos(self.min_rtt);
+        if self.hystart.should_leave(window.cwnd, rtt, min, growing) {
             window.ssthresh = window.cwnd;
         }
     }
 
     /// Section 4.2's t does not run while there is nothing to send.
     pub(super) fn paused(&mut self, pause: Duration) {
-        self.epoch.start = self.epoch.start.map(|start| start + pause);
+        if let Some(start) = self.epochs.now.start {
+            self.epochs.now.start = Some(start + pause);
+        }
     }
 }
 
@@ -228,7 +272,8 @@ mod tests {
 
     fn cut_at(cwnd: u32) -> (Cubic, Window) {
         let options = Options::default();
-        let (mut cubic, mut window) = (Cubic::new(&options), Window::new(&options));
+        let (mut cubic, mut window) =
+            (Cubic::new(Arc::new(options.clone())), Window::new(&options));
         window.ssthresh = cubic.ssthresh(cwnd);
         window.cwnd = window.ssthresh;
         (cubic, window)
@@ -263,8 +308,8 @@ mod tests {
     fn a_window_that_did_not_come_back_gives_up_room_and_undoing_takes_it_back() {
         let (mut cubic, _) = cut_at(1_000);
         cubic.ssthresh(800);
-        assert!((cubic.epoch.w_max - 680.0).abs() < 1e-9);
+        assert!((cubic.epochs.now.w_max - 680.0).abs() < 1e-9);
         cubic.undone();
-        assert!((cubic.epoch.w_max - 1_000.0).abs() < 1e-9);
+        assert!((cubic.epochs.now.w_max - 1_000.0).abs() < 1e-9);
     }
 }

@@ -6,8 +6,9 @@
 //! 2. *Delay*: the least of a round's first round trips is above the least of all by an eighth, 4 ms at least, 16 ms at most.
 
 use super::Growing;
+use std::num::NonZeroU64;
 use std::time::Duration;
-use units::Instant;
+use units::{Instant, nanos};
 
 /// Below this window nothing is decided.
 const LEAST_WINDOW: u32 = 16;
@@ -16,19 +17,21 @@ const TRAIN_GAP: Duration = Duration::from_millis(2);
 /// What the sender's own bursts may add to a train.
 const TRAIN_SLACK: Duration = Duration::from_millis(1);
 /// Samples of a round before its least counts.
-const SAMPLES: u32 = 8;
+const SAMPLES: u8 = 8;
 const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct HyStart {
-    found: bool,
     round_start: Instant,
     last_ack: Instant,
-    round_end: Option<u64>,
-    least: Option<Duration>,
-    samples: u32,
+    /// None before the first round.
+    round_end: Option<NonZeroU64>,
+    /// The least of its round trips so far, nanoseconds; none where there are no `samples`.
+    least: u64,
+    samples: u8,
+    found: bool,
 }
 
 impl HyStart {
@@ -38,8 +41,8 @@ impl HyStart {
             found: self.found,
             round_start: growing.now,
             last_ack: growing.now,
-            round_end: Some(growing.next),
-            least: None,
+            round_end: NonZeroU64::new(growing.next),
+            least: 0,
             samples: 0,
         };
     }
@@ -55,7 +58,7 @@ impl HyStart {
         if self.found {
             return false;
         }
-        if self.round_end.is_none_or(|end| growing.una > end) {
+        if self.round_end.is_none_or(|end| growing.una > end.get()) {
             self.begin_round(growing);
         }
         if cwnd < LEAST_WINDOW {
@@ -74,12 +77,15 @@ impl HyStart {
     }
 
     fn has_risen(&mut self, rtt: Duration, min: Duration) -> bool {
-        let least = self.least.map_or(rtt, |least| least.min(rtt));
-        self.least = Some(least);
+        let rtt = nanos(rtt);
+        self.least = match self.samples {
+            0 => rtt,
+            _ => self.least.min(rtt),
+        };
         if self.samples < SAMPLES {
             self.samples += 1;
             return false;
         }
-        least > min + (min / 8).clamp(LEAST_RISE, MOST_RISE)
+        self.least > nanos(min + (min / 8).clamp(LEAST_RISE, MOST_RISE))
     }
 }

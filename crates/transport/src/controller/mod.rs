@@ -10,6 +10,7 @@ mod reno;
 use crate::{CongestionControl, Options};
 use cubic::Cubic;
 use reno::Reno;
+use std::sync::Arc;
 use std::time::Duration;
 use units::Instant;
 
@@ -93,10 +94,10 @@ pub(crate) enum Controller {
 }
 
 impl Controller {
-    pub(crate) fn by(options: &Options) -> Self {
+    pub(crate) fn by(options: &Arc<Options>) -> Self {
         match options.congestion_control {
             CongestionControl::Reno => Self::Reno(Reno::new(options)),
-            CongestionControl::Cubic => Self::Cubic(Cubic::new(options)),
+            CongestionControl::Cubic => Self::Cubic(Cubic::new(Arc::clone(options))),
         }
     }
 

@@ -16,11 +16,13 @@ mod assembly;
 mod delay;
 mod order;
 
+use crate::rarely::{Rarely, Rest};
 use crate::segment::MAX_BLOCKS;
 use crate::{Ack, Options, PacketId, Segment, Seq};
 use assembly::{Assembly, Placed};
 use delay::Delay;
 use order::Order;
+use std::sync::Arc;
 use units::{Ecn, Instant};
 
 /// SACK blocks that TCP's options have room for beside time stamps (RFC 2018 section 3).
@@ -29,21 +31,17 @@ const BLOCKS_BESIDE_TIMESTAMPS: usize = 3;
 /// The receiving end of a transfer.
 #[derive(Debug)]
 pub struct Receiver {
-    first_seq: u32,
-    mss: u16,
-    /// Acknowledgements have time stamps beside their SACK blocks.
-    timestamps: bool,
-    room: u64,
+    options: Arc<Options>,
     assembly: Assembly,
     delay: Delay,
-    /// The application has read everything before this number while it was held.
-    held_at: Option<u64>,
+    /// The application has read everything before this number, and reads no more; `u64::MAX` while it does.
+    held_at: u64,
     /// End of the window that was offered last.
     edge: u64,
-    /// The latest duplicate, to be reported once.
-    duplicate: Option<u64>,
     latest: PacketId,
-    highest: Option<(u64, PacketId)>,
+    /// The number after the highest that has arrived, and the packet that brought that one.
+    highest_end: u64,
+    highest: PacketId,
     order: Order,
     /// `TS.Recent`, and when it arrived.
     echo: Instant,
@@ -52,7 +50,36 @@ pub struct Receiver {
     acked: u64,
     /// Congestion is echoed until the sender has answered.
     echoes_mark: bool,
+    packets: u64,
+    acks: u64,
+    trouble: Rarely<Trouble>,
+}
+
+/// What a receiver whose packets all come once and in order never needs.
+#[derive(Debug)]
+struct Trouble {
+    /// The latest duplicate, to be reported once.
+    duplicate: Option<u64>,
     receipts: Receipts,
+}
+
+impl Rest for Trouble {
+    const REST: Self = Self {
+        duplicate: None,
+        receipts: Receipts {
+            packets: 0,
+            segments: 0,
+            bytes: 0,
+            duplicates: 0,
+            reordered: 0,
+            reordered_by_3: 0,
+            most_overtaking: 0,
+            marked: 0,
+            refused: 0,
+            acks: 0,
+        },
+    };
+    const AT_REST: &'static Self = &Self::REST;
 }
 
 /// What has arrived.
@@ -84,44 +111,50 @@ pub struct Receipts {
 impl Receiver {
     /// A receiver for a transfer by `options`.
     pub fn new(options: &Options) -> Self {
-        let room = u64::from(options.receive_window);
+        Self::by(Arc::new(options.clone()))
+    }
+
+    /// The same by options that many receivers have.
+    pub fn by(options: Arc<Options>) -> Self {
         Self {
-            first_seq: options.first_seq,
-            mss: options.mss,
-            timestamps: options.timestamps,
-            room,
             assembly: Assembly::default(),
             delay: Delay::new(options.delayed_ack),
-            held_at: None,
-            edge: room,
-            duplicate: None,
+            held_at: u64::MAX,
+            edge: u64::from(options.receive_window),
             latest: PacketId::default(),
-            highest: None,
+            highest_end: 0,
+            highest: PacketId::default(),
             order: Order::new(),
             echo: Instant::ZERO,
             echo_arrived: Instant::ZERO,
             acked: 0,
             echoes_mark: false,
-            receipts: Receipts::default(),
+            packets: 0,
+            acks: 0,
+            trouble: Rarely::new(),
+            options,
         }
     }
 
     /// A segment arrived at `now`, with `ecn` in its IP header.
     pub fn handle_segment(&mut self, segment: &Segment, ecn: Ecn, now: Instant) {
-        self.receipts.packets += 1;
-        self.receipts.marked += u64::from(ecn == Ecn::Ce);
+        self.packets += 1;
+        if ecn == Ecn::Ce {
+            self.trouble.receipts.marked += 1;
+        }
         let Some(number) = self.acceptable(segment) else {
-            self.receipts.refused += 1;
+            self.trouble.receipts.refused += 1;
             // Whoever sent it is told where things stand (RFC 9293 section 3.10.7.4).
-            if self.highest.is_some() {
+            if self.highest_end > 0 {
                 self.delay.hurry();
             }
             return;
         };
         if let Some(overtaking) = self.order.overtaken_by((segment.id.0 >> 32) as u32) {
-            self.receipts.reordered += 1;
-            self.receipts.reordered_by_3 += u64::from(overtaking >= 3);
-            self.receipts.most_overtaking = self.receipts.most_overtaking.max(overtaking);
+            let receipts = &mut self.trouble.receipts;
+            receipts.reordered += 1;
+            receipts.reordered_by_3 += u64::from(overtaking >= 3);
+            receipts.most_overtaking = receipts.most_overtaking.max(overtaking);
         }
         self.note_marks(segment, ecn);
         self.latest = segment.id;
@@ -130,8 +163,8 @@ impl Receiver {
             return;
         }
         self.note_time(number, segment.sent, now);
-        if self.highest.is_none_or(|(highest, _)| highest < number) {
-            self.highest = Some((number, segment.id));
+        if self.highest_end <= number {
+            (self.highest_end, self.highest) = (number + 1, segment.id);
         }
         self.place(number, segment, now);
     }
@@ -145,22 +178,22 @@ impl Receiver {
         if segment.flags.probe {
             return Some(next);
         }
-        (number < self.edge && segment.len <= self.mss).then_some(number)
+        (number < self.edge && segment.len <= self.options.mss).then_some(number)
     }
 
     fn place(&mut self, number: u64, segment: &Segment, now: Instant) {
         match self.assembly.place(number, segment.len, segment.flags.last) {
             Placed::InOrder { closed_gap } => {
-                self.delay.wait(now);
+                self.delay.wait(self.options.delayed_ack, now);
                 if closed_gap || segment.flags.last {
                     self.delay.hurry();
                 }
             }
             Placed::Beyond => self.delay.hurry(),
             Placed::Duplicate => {
-                self.receipts.duplicates += 1;
-                self.duplicate = Some(number);
-                self.delay.be_quick();
+                self.trouble.receipts.duplicates += 1;
+                self.trouble.duplicate = Some(number);
+                self.delay.be_quick(self.options.delayed_ack);
             }
         }
     }
@@ -192,10 +225,12 @@ impl Receiver {
     pub fn hold(&mut self, is_held: bool, now: Instant) {
         let _ = now;
         if is_held {
-            let read = self.assembly.next();
-            self.held_at.get_or_insert(read);
-        } else if self.held_at.take().is_some() && self.highest.is_some() {
-            self.delay.hurry();
+            self.held_at = self.held_at.min(self.assembly.next());
+        } else if self.held_at < u64::MAX {
+            self.held_at = u64::MAX;
+            if self.highest_end > 0 {
+                self.delay.hurry();
+            }
         }
     }
 
@@ -208,7 +243,8 @@ impl Receiver {
     /// it is due already or not. Where data answer data within the delay of acknowledgements these no longer go at once, as
     /// in the kernel's interactive sessions.
     pub fn poll_with_data(&mut self, now: Instant) -> Option<Ack> {
-        if self.highest.is_some() && now.since(self.echo_arrived) < self.delay.longest() {
+        let longest = self.options.delayed_ack.interval.0;
+        if self.highest_end > 0 && now.since(self.echo_arrived) < longest {
             self.delay.be_patient();
         }
         self.delay.take_early().then(|| self.acknowledge(now))
@@ -216,12 +252,13 @@ impl Receiver {
 
     fn acknowledge(&mut self, now: Instant) -> Ack {
         let next = self.assembly.next();
-        let read = self.held_at.unwrap_or(next);
-        self.edge = self.edge.max(read + self.room);
+        let read = self.held_at.min(next);
+        self.edge = self.edge.max(read + u64::from(self.options.receive_window));
         self.acked = next;
-        self.receipts.acks += 1;
-        let duplicate = self.duplicate.take();
-        let most = if self.timestamps {
+        self.acks += 1;
+        let trouble = self.trouble.written();
+        let duplicate = trouble.and_then(|trouble| trouble.duplicate.take());
+        let most = if self.options.timestamps {
             BLOCKS_BESIDE_TIMESTAMPS
         } else {
             MAX_BLOCKS
@@ -229,7 +266,11 @@ impl Receiver {
         Ack {
             ack: self.seq(next),
             id: self.latest,
-            highest: self.highest.map_or(self.latest, |(_, id)| id),
+            highest: if self.highest_end > 0 {
+                self.highest
+            } else {
+                self.latest
+            },
             echo: self.echo,
             delay_ns: u32::try_from(now.since(self.echo_arrived).as_nanos()).unwrap_or(u32::MAX),
             window: u32::try_from(self.edge - next).unwrap_or(u32::MAX),
@@ -263,9 +304,11 @@ impl Receiver {
     /// What has arrived so far.
     pub fn receipts(&self) -> Receipts {
         Receipts {
+            packets: self.packets,
+            acks: self.acks,
             segments: self.assembly.next(),
             bytes: self.assembly.bytes(),
-            ..self.receipts
+            ..self.trouble.receipts
         }
     }
 
@@ -274,7 +317,7 @@ impl Receiver {
         clippy::cast_possible_truncation,
         reason = "numbers on the wire are modulo 2^32"
     )]
-    const fn seq(&self, number: u64) -> Seq {
-        Seq(self.first_seq).plus(number as u32)
+    fn seq(&self, number: u64) -> Seq {
+        Seq(self.options.first_seq).plus(number as u32)
     }
 }

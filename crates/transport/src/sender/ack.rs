@@ -120,7 +120,7 @@ impl Sender {
             progress.original |= number < self.high;
             progress.selected.add(before.sent);
         }
-        self.counted.arrived(number);
+        self.repair.counted.arrived(number);
         self.rack_delivered(number, &before, progress);
     }
 
@@ -173,7 +173,7 @@ impl Sender {
             self.reduce(progress.delivered, is_clean);
             return;
         }
-        let may_grow = if self.rack.has_much_reordering(self.options.dup_thresh) {
+        let may_grow = if self.has_much_reordering() {
             progress.delivered > 0
         } else {
             progress.in_order > 0

@@ -17,13 +17,13 @@ impl Sender {
 
     pub(super) fn alert(&mut self, progress: &mut Progress) {
         if progress.ece {
-            self.undo.forget_window();
+            self.repair.undo.forget_window();
         }
         if !self.has_sack() {
             self.count_duplicate(progress);
         }
         if self.state == State::Open {
-            self.undo.first_resent = None;
+            self.forget_resent();
         } else if self.board.una() >= self.high {
             self.leave(progress);
         }
@@ -101,22 +101,24 @@ impl Sender {
 
     /// Fast recovery begins. `is_marked`: congestion is certain, so there will be nothing to undo.
     pub(super) fn enter_recovery(&mut self, is_marked: bool) {
-        self.undo.begin(self.board.una(), self.board.resent_out);
+        self.repair
+            .undo
+            .begin(self.board.una(), self.board.resent_out);
         if self.state != State::Cwr {
             self.begin_reduction(Cause::Loss, !is_marked);
         }
         self.state = State::Recovery;
         self.forced = !self.options.prr;
-        self.rescue = Rescue::default();
+        self.repair.rescue = Rescue::NONE;
         // What is undone from here on is this.
-        self.undo.lost_window = false;
-        self.sent.recoveries += 1;
+        self.repair.undo.lost_window = false;
+        self.repair.sent.recoveries += 1;
     }
 
     /// No loss is known: a mark may still cut the window; else the state follows from what is missing.
     pub(super) fn try_to_open(&mut self, progress: &Progress) {
         if self.board.resent_out == 0 {
-            self.undo.first_resent = None;
+            self.forget_resent();
         }
         if progress.ece {
             self.enter_cwr(Cause::Mark);
@@ -145,9 +147,9 @@ impl Sender {
         if self.state >= State::Cwr {
             return;
         }
-        self.undo.marker = None;
+        self.repair.undo.marker = None;
         self.begin_reduction(cause, false);
         self.state = State::Cwr;
-        self.sent.marks += 1;
+        self.repair.sent.marks += 1;
     }
 }

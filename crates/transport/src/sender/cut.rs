@@ -4,7 +4,7 @@ use super::{Cause, Event, Sender, State};
 use crate::controller::NO_THRESHOLD;
 
 /// PRR's counters of one cut.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Reduction {
     /// `RecoverFS`; the kernel takes the window for the flight.
     cwnd_before: u32,
@@ -14,19 +14,28 @@ pub(super) struct Reduction {
     pub(super) out: u32,
 }
 
+impl Reduction {
+    /// Before the first.
+    pub(super) const NONE: Self = Self {
+        cwnd_before: 0,
+        delivered: 0,
+        out: 0,
+    };
+}
+
 impl Sender {
     /// Congestion: the threshold falls now, and the window towards it. `may_undo`: that it can turn out to be none.
     pub(super) fn begin_reduction(&mut self, cause: Cause, may_undo: bool) {
         let from = self.window.cwnd;
         let ssthresh_before = may_undo.then(|| self.current_ssthresh());
-        self.undo.remember(ssthresh_before, from);
+        self.repair.undo.remember(ssthresh_before, from);
         self.high = self.board.next();
-        self.recover = Some(self.high);
+        self.repair.recover = Some(self.high);
         self.tail.forget();
         self.window.count = 0;
-        self.reduction = Reduction {
+        self.repair.reduction = Reduction {
             cwnd_before: from,
-            ..Reduction::default()
+            ..Reduction::NONE
         };
         let to = self.controller.ssthresh(from);
         self.window.ssthresh = to;
@@ -44,11 +53,11 @@ impl Sender {
     /// RFC 6937 section 3 with the kernel's choice of SSRB or CRB: slow start only while nothing more is lost
     /// (`is_clean`). `delivered`: segments known to have arrived since the last call.
     pub(super) fn reduce(&mut self, delivered: u32, is_clean: bool) {
-        if !self.options.prr || delivered == 0 || self.reduction.cwnd_before == 0 {
+        if !self.options.prr || delivered == 0 || self.repair.reduction.cwnd_before == 0 {
             return;
         }
         let (in_flight, ssthresh) = (self.board.in_flight(), self.window.ssthresh);
-        let counters = &mut self.reduction;
+        let counters = &mut self.repair.reduction;
         counters.delivered = counters.delivered.saturating_add(delivered);
         let room = ssthresh.saturating_sub(in_flight);
         let quota = if in_flight > ssthresh {
@@ -67,11 +76,11 @@ impl Sender {
 
     /// The cut is over; the window is the threshold.
     pub(super) fn end_reduction(&mut self) {
-        let was_cut = self.state == State::Cwr || self.undo.marker.is_some();
+        let was_cut = self.state == State::Cwr || self.repair.undo.marker.is_some();
         if was_cut && self.window.ssthresh < NO_THRESHOLD {
             self.window.cwnd = self.window.ssthresh.min(self.window.limit);
         }
-        self.rescue.repaired = 0;
+        self.repair.rescue.repaired = 0;
         self.state = State::Open;
     }
 

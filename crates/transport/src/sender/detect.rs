@@ -6,7 +6,7 @@ use super::{Sender, State};
 use crate::Recovery;
 
 /// How far [`Sender::detect_by_count`] has come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counted {
     edge: u64,
     /// Segments that arrived from `edge` on.
@@ -14,6 +14,9 @@ pub(super) struct Counted {
 }
 
 impl Counted {
+    /// Nowhere.
+    pub(super) const NONE: Self = Self { edge: 0, above: 0 };
+
     pub(super) const fn arrived(&mut self, number: u64) {
         if number >= self.edge {
             self.above += 1;
@@ -55,6 +58,7 @@ impl Sender {
     /// Whether duplicates may be those of a recovery's own retransmissions (RFC 6582 section 3.2 step 2).
     fn is_echo_of_recovery(&self) -> bool {
         let recover = self
+            .repair
             .recover
             .filter(|_| self.options.recovery == Recovery::NewReno);
         recover.is_some_and(|recover| self.board.una() <= recover)
@@ -64,21 +68,21 @@ impl Sender {
     fn detect_by_count(&mut self) -> bool {
         let mut any = false;
         let threshold = self.options.dup_thresh.max(1);
-        let counted = &mut self.counted;
+        let counted = &mut self.repair.counted;
         if counted.edge < self.board.una() {
             (counted.edge, counted.above) = (self.board.una(), self.board.sacked_out);
         }
-        while self.counted.above >= threshold {
-            let edge = self.counted.edge;
+        while self.repair.counted.above >= threshold {
+            let edge = self.repair.counted.edge;
             let Some(entry) = self.board.get(edge) else {
                 break;
             };
             if entry.sacked {
-                self.counted.above -= 1;
+                self.repair.counted.above -= 1;
             } else if !entry.ever_resent {
                 any |= self.lose(edge);
             }
-            self.counted.edge += 1;
+            self.repair.counted.edge += 1;
         }
         any
     }

@@ -21,15 +21,19 @@ impl Sender {
         } else {
             None
         };
-        let sample = match (self.options.timestamps, self.timed) {
-            (true, _) => since(ordered.first)
+        let sample = if self.options.timestamps {
+            since(ordered.first)
                 .or_else(|| since(progress.selected.first))
-                .or(by_echo),
-            (false, Some(timed)) if self.board.una() > timed => {
-                self.timed = None;
-                since(ordered.first)
-            }
-            (false, _) => None,
+                .or(by_echo)
+        } else if self
+            .repair
+            .timed
+            .is_some_and(|timed| self.board.una() > timed)
+        {
+            self.repair.timed = None;
+            since(ordered.first)
+        } else {
+            None
         };
         let latest = since(progress.selected.last)
             .or_else(|| since(ordered.last))
@@ -47,7 +51,7 @@ impl Sender {
     fn learn_round_trip(&mut self, sample: Duration, latest: Duration, progress: &Progress) {
         let (una, next) = (self.board.una(), self.board.next());
         self.round_trips.sample_min(latest, progress.now);
-        self.round_trips.sample(sample, una, next);
+        self.round_trips.sample(&self.options, sample, una, next);
         self.events.push(Event::RoundTrip(latest));
         let growing = self.growing(progress);
         self.controller.measured(&mut self.window, latest, &growing);

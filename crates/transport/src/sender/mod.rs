@@ -17,6 +17,7 @@ mod detect;
 mod measure;
 mod progress;
 mod rack;
+mod repair;
 mod report;
 mod rescue;
 mod supply;
@@ -28,21 +29,19 @@ mod verify;
 
 use crate::controller::{Controller, NO_THRESHOLD, Window};
 use crate::ident::Idents;
+use crate::rarely::Rarely;
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
 use crate::{Ack, Options, PacketId, Recovery, Segment, SegmentFlags, Seq};
-use cut::Reduction;
-use detect::Counted;
 use rack::Rack;
-use report::Events;
+use repair::Repair;
 pub use report::{Cause, Event, Sent, Snapshot, Violation};
-use rescue::Rescue;
+use report::{Events, Regular};
 use std::sync::Arc;
 use std::time::Duration;
 use supply::Supply;
 use tail::Tail;
 use timer::Timer;
-use undo::Undo;
 use units::Instant;
 
 /// What the sender believes of the network (the kernel's names).
@@ -75,18 +74,11 @@ pub struct Sender {
     window: Window,
     controller: Controller,
     round_trips: RoundTrips,
-    /// The segment that is being timed where there are no time stamps.
-    timed: Option<u64>,
     rack: Rack,
     state: State,
     /// `recover` (RFC 6582), `RecoveryPoint` (RFC 6675): what was sent before the cut ends here.
     high: u64,
-    /// Where the latest cut was; unlike `high`, disorder does not move it.
-    recover: Option<u64>,
-    reduction: Reduction,
-    counted: Counted,
-    rescue: Rescue,
-    undo: Undo,
+    repair: Rarely<Repair>,
     tail: Tail,
     timer: Timer,
     /// Timeouts in a row.
@@ -104,7 +96,7 @@ pub struct Sender {
     /// The next new segment says that congestion was answered.
     owes_cwr: bool,
     usage: transmit::Usage,
-    sent: Sent,
+    sent: Regular,
     events: Events,
 }
 
@@ -125,15 +117,10 @@ impl Sender {
             window: Window::new(&options),
             controller: Controller::by(&options),
             round_trips: RoundTrips::new(&options),
-            timed: None,
-            rack: Rack::new(&options),
+            rack: Rack::default(),
             state: State::Open,
             high: 0,
-            recover: None,
-            reduction: Reduction::default(),
-            counted: Counted::default(),
-            rescue: Rescue::default(),
-            undo: Undo::default(),
+            repair: Rarely::new(),
             tail: Tail::default(),
             timer: Timer::default(),
             retries: 0,
@@ -144,7 +131,7 @@ impl Sender {
             edge: u64::from(options.receive_window),
             owes_cwr: false,
             usage: transmit::Usage::default(),
-            sent: Sent::default(),
+            sent: Regular::default(),
             events: Events::default(),
             options,
         }
@@ -169,10 +156,10 @@ impl Sender {
     /// because it was sent more than once: then the first timeout is 3 s (section 5.7). To be told before anything is sent.
     pub fn handle_handshake(&mut self, rtt: Option<Duration>, now: Instant) {
         let Some(rtt) = rtt else {
-            return self.round_trips.be_cautious();
+            return self.round_trips.be_cautious(&self.options);
         };
         self.round_trips.sample_min(rtt, now);
-        self.round_trips.sample(rtt, 0, 0);
+        self.round_trips.sample(&self.options, rtt, 0, 0);
     }
 
     /// Gives the sender `segments` full segments more to send (any number: `u32::MAX` at a time).
@@ -209,7 +196,7 @@ impl Sender {
                 self.take_ack(ack, claim, now);
             }
             Err(violation) => {
-                self.sent.violations += 1;
+                self.repair.sent.violations += 1;
                 self.events.push(Event::Violation(violation));
             }
         }
@@ -249,7 +236,7 @@ impl Sender {
 
     /// What has been done so far.
     pub fn sent(&self) -> Sent {
-        self.sent
+        self.sent.with(self.repair.sent)
     }
 
     /// Octets of payload acknowledged in order.

@@ -5,10 +5,9 @@
 
 use super::progress::Progress;
 use super::{Event, Sender, State};
-use crate::Options;
 use crate::scoreboard::Entry;
 use std::time::Duration;
-use units::Instant;
+use units::{Instant, nanos};
 
 /// Recoveries for which a widened window lasts (RFC 8985 section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
@@ -20,16 +19,23 @@ const MOST_REORDERING: u32 = 300;
 pub(super) const SLACK: Duration = Duration::from_millis(2);
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rack {
-    /// Of all packets that arrived the one that left last: `RACK.segment`, `RACK.xmit_ts`.
-    latest: Option<(u64, Instant)>,
-    /// `RACK.rtt`.
-    rtt: Duration,
+    /// Of all packets that arrived the one that left last: `RACK.segment` (the counter after it; 0 before the first) and
+    /// `RACK.xmit_ts`.
+    latest_end: u64,
+    latest_sent: Instant,
+    /// `RACK.rtt`, nanoseconds.
+    rtt_ns: u64,
     /// All copies before it are settled.
     cursor: u64,
-    /// Segments by which one may be late without being lost; `DupThresh`, and more when more was seen.
-    reordering: u32,
+}
+
+/// How much reordering there was.
+#[derive(Debug)]
+pub(super) struct Reordering {
+    /// The most segments by which one was late without being lost.
+    extent: u32,
     /// `RACK.reordering_seen`.
     seen: bool,
     /// `RACK.reo_wnd_mult`.
@@ -40,28 +46,15 @@ pub(super) struct Rack {
     round_end: Option<u64>,
 }
 
-impl Rack {
-    pub(super) fn new(options: &Options) -> Self {
-        Self {
-            latest: None,
-            rtt: Duration::ZERO,
-            cursor: 0,
-            reordering: options.dup_thresh.clamp(1, MOST_REORDERING),
-            seen: false,
-            steps: 1,
-            persist: PERSISTENCE,
-            round_end: None,
-        }
-    }
-
-    pub(super) const fn has_much_reordering(&self, dup_thresh: u32) -> bool {
-        self.reordering > dup_thresh
-    }
-
-    /// After a timeout that many arrivals had preceded: there was less reordering than believed.
-    pub(super) fn forget_reordering(&mut self, dup_thresh: u32) {
-        self.reordering = self.reordering.min(dup_thresh.max(1));
-    }
+impl Reordering {
+    /// None.
+    pub(super) const NONE: Self = Self {
+        extent: 0,
+        seen: false,
+        steps: 1,
+        persist: PERSISTENCE,
+        round_end: None,
+    };
 
     /// A recovery ended: the wide window does not last for ever.
     pub(super) const fn recovered(&mut self) {
@@ -70,10 +63,12 @@ impl Rack {
             self.steps = 1;
         }
     }
+}
 
+impl Rack {
     /// Whether what left `age` ago can still be on its way.
-    pub(super) fn is_recent(&self, age: Duration) -> bool {
-        age < self.rtt
+    pub(super) const fn is_recent(&self, age: Duration) -> bool {
+        nanos(age) < self.rtt_ns
     }
 
     /// Copies that were settled may come after all.
@@ -94,9 +89,9 @@ impl Sender {
                 None => {}
             }
         }
-        self.rack.rtt = progress.now.since(sent);
-        if self.rack.latest.is_none_or(|(latest, _)| latest < copy) {
-            self.rack.latest = Some((copy, sent));
+        self.rack.rtt_ns = nanos(progress.now.since(sent));
+        if self.rack.latest_end <= copy {
+            (self.rack.latest_end, self.rack.latest_sent) = (copy + 1, sent);
         }
     }
 
@@ -111,8 +106,8 @@ impl Sender {
         now: Instant,
         progress: Option<&mut Progress>,
     ) -> Option<Instant> {
-        let (latest, latest_sent) = self.rack.latest?;
-        let allowance = self.rack.rtt + self.reordering_window();
+        let latest = self.rack.latest_end.checked_sub(1)?;
+        let allowance = Duration::from_nanos(self.rack.rtt_ns) + self.reordering_window();
         let (mut any, mut any_again) = (false, false);
         let mut again_at = None;
         let mut cursor = self.rack.cursor.max(self.board.oldest_copy());
@@ -122,7 +117,7 @@ impl Sender {
             };
             if self.may_come(cursor, copy.number) {
                 if now.since(copy.sent) < allowance {
-                    again_at = Some(latest_sent + allowance + SLACK);
+                    again_at = Some(self.rack.latest_sent + allowance + SLACK);
                     break;
                 }
                 any_again |= self
@@ -160,30 +155,48 @@ impl Sender {
     /// `RACK_update_reo_wnd` (section 6.2 step 4): none in recovery, or once `DupThresh` segments arrived, until
     /// reordering has been seen.
     fn reordering_window(&self) -> Duration {
-        let is_sure =
-            self.state >= State::Recovery || self.board.sacked_out >= self.rack.reordering;
-        if !self.rack.seen && is_sure {
+        let is_sure = self.state >= State::Recovery || self.board.sacked_out >= self.reordering();
+        let reordering = &self.repair.reordering;
+        if !reordering.seen && is_sure {
             return Duration::ZERO;
         }
         let min = self.round_trips.min().unwrap_or_default();
         let srtt = self.round_trips.srtt().unwrap_or_default();
-        (min / 4).saturating_mul(self.rack.steps).min(srtt)
+        (min / 4).saturating_mul(reordering.steps).min(srtt)
     }
 
     /// Needless retransmissions widen the window, once a round trip.
     pub(super) fn adapt_reordering_window(&mut self, progress: &Progress) {
-        if self
-            .rack
-            .round_end
-            .is_some_and(|end| self.board.una() >= end)
-        {
-            self.rack.round_end = None;
+        let (una, next) = (self.board.una(), self.board.next());
+        let Some(repair) = self.repair.written() else {
+            return;
+        };
+        let reordering = &mut repair.reordering;
+        if reordering.round_end.is_some_and(|end| una >= end) {
+            reordering.round_end = None;
         }
-        if progress.duplicate && self.rack.round_end.is_none() {
-            self.rack.round_end = Some(self.board.next());
-            self.rack.steps = (self.rack.steps + 1).min(MOST_STEPS);
-            self.rack.persist = PERSISTENCE;
+        if progress.duplicate && reordering.round_end.is_none() {
+            reordering.round_end = Some(next);
+            reordering.steps = (reordering.steps + 1).min(MOST_STEPS);
+            reordering.persist = PERSISTENCE;
         }
+    }
+
+    /// Segments by which one may be late without being lost: `DupThresh`, and more when more was seen.
+    fn reordering(&self) -> u32 {
+        let least = self.options.dup_thresh.clamp(1, MOST_REORDERING);
+        self.repair.reordering.extent.max(least)
+    }
+
+    pub(super) fn has_much_reordering(&self) -> bool {
+        self.reordering() > self.options.dup_thresh
+    }
+
+    /// After a timeout that many arrivals had preceded: there was less reordering than believed.
+    pub(super) fn forget_reordering(&mut self) {
+        let most = self.options.dup_thresh.max(1);
+        let extent = &mut self.repair.reordering.extent;
+        *extent = most.min(*extent);
     }
 
     /// A segment that was sent once arrived after later ones (RFC 8985 section 6.2 step 3).
@@ -193,7 +206,8 @@ impl Sender {
         };
         let extent = progress.sacked_before.saturating_sub(number);
         let extent = u32::try_from(extent).unwrap_or(MOST_REORDERING);
-        self.rack.reordering = self.rack.reordering.max(extent.min(MOST_REORDERING));
-        self.rack.seen = true;
+        let reordering = &mut self.repair.reordering;
+        reordering.extent = reordering.extent.max(extent.min(MOST_REORDERING));
+        reordering.seen = true;
     }
 }

@@ -44,6 +44,55 @@ pub struct Sent {
     pub violations: u64,
 }
 
+impl Sent {
+    /// Nothing.
+    pub(super) const NONE: Self = Self {
+        packets: 0,
+        bytes: 0,
+        retransmits: 0,
+        acked: 0,
+        acked_bytes: 0,
+        timeouts: 0,
+        lost_windows: 0,
+        largest_flight: 0,
+        recoveries: 0,
+        multiple_losses: 0,
+        tail_probes: 0,
+        undone: 0,
+        spurious: 0,
+        marks: 0,
+        window_probes: 0,
+        acks: 0,
+        violations: 0,
+    };
+}
+
+/// What every sender does, of [`Sent`].
+#[derive(Debug, Default)]
+pub(super) struct Regular {
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
+    pub(super) acked: u64,
+    pub(super) acked_bytes: u64,
+    pub(super) acks: u64,
+    pub(super) largest_flight: u32,
+}
+
+impl Regular {
+    /// All that was done, with the `rest`.
+    pub(super) const fn with(&self, rest: Sent) -> Sent {
+        Sent {
+            packets: self.packets,
+            bytes: self.bytes,
+            acked: self.acked,
+            acked_bytes: self.acked_bytes,
+            acks: self.acks,
+            largest_flight: self.largest_flight,
+            ..rest
+        }
+    }
+}
+
 /// A look at a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Snapshot {

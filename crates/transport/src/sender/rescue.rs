@@ -6,7 +6,7 @@ use crate::Segment;
 use units::Instant;
 
 /// The counters of one recovery.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rescue {
     /// `HighRxt`, and one: what is before it has been sent again or need not be.
     resent_to: u64,
@@ -17,6 +17,13 @@ pub(super) struct Rescue {
 }
 
 impl Rescue {
+    /// At the beginning.
+    pub(super) const NONE: Self = Self {
+        resent_to: 0,
+        is_used: false,
+        repaired: 0,
+    };
+
     pub(super) fn note_resent(&mut self, number: u64) {
         self.resent_to = self.resent_to.max(number + 1);
     }
@@ -35,7 +42,7 @@ impl Sender {
 
     /// Rule 3: the next segment before one that has arrived.
     fn next_doubtful(&mut self) -> Option<u64> {
-        let from = self.rescue.resent_to.max(self.board.una());
+        let from = self.repair.rescue.resent_to.max(self.board.una());
         let to = self.board.highest_sacked();
         let board = &self.board;
         let is_open = |number: &u64| {
@@ -43,14 +50,14 @@ impl Sender {
             entry.is_some_and(|entry| !entry.sacked && !entry.ever_resent)
         };
         let found = (from..to).find(is_open);
-        self.rescue.resent_to = found.unwrap_or(to).max(from);
+        self.repair.rescue.resent_to = found.unwrap_or(to).max(from);
         found
     }
 
     /// Rule 4: the highest segment that has not arrived, once, so that its arrival tells of all others.
     /// *Deviation:* not when it has been sent again already.
     fn last_missing(&mut self) -> Option<u64> {
-        if std::mem::replace(&mut self.rescue.is_used, true) {
+        if std::mem::replace(&mut self.repair.rescue.is_used, true) {
             return None;
         }
         let mut numbers = (self.board.una()..self.board.next()).rev();

@@ -5,13 +5,14 @@ use super::progress::Progress;
 use super::rack::SLACK;
 use super::timer::Kind;
 use super::{Cause, Sender, State};
+use std::num::NonZeroU64;
 use units::{Instant, nanos};
 
 /// The probe that is out, or due.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     /// `TLP.end_seq`: what had been sent with the probe ends here.
-    end: Option<u64>,
+    end: Option<NonZeroU64>,
     /// `TLP.is_retrans`.
     is_resent: bool,
     /// The timer ran out; the probe leaves with the next poll.
@@ -25,7 +26,7 @@ impl Tail {
 
     /// Whether what ends at `end` is the probe's segment, sent twice.
     pub(super) fn is_end(&self, end: u64) -> bool {
-        self.is_resent && self.end == Some(end)
+        self.is_resent && self.end == NonZeroU64::new(end)
     }
 }
 
@@ -70,16 +71,16 @@ impl Sender {
         } else {
             self.send_again(last, now)
         }?;
-        self.tail.end = Some(self.board.next());
+        self.tail.end = NonZeroU64::new(self.board.next());
         self.tail.is_resent = !has_new;
-        self.sent.tail_probes += 1;
+        self.repair.sent.tail_probes += 1;
         self.timer.arm(Kind::Rto, now + self.round_trips.rto());
         Some(segment)
     }
 
     /// Loss that the probe itself repaired is loss all the same (section 7.4).
     pub(super) fn tail_answered(&mut self, progress: &Progress) {
-        let Some(end) = self.tail.end else {
+        let Some(end) = self.tail.end.map(NonZeroU64::get) else {
             return;
         };
         if progress.claim.ack < end || progress.is_old {
@@ -101,7 +102,7 @@ impl Sender {
         if self.state >= State::Cwr {
             return;
         }
-        self.undo.marker = None;
+        self.repair.undo.marker = None;
         self.begin_reduction(Cause::Loss, false);
         self.state = State::Cwr;
         if self.board.out() == 0 {

@@ -20,10 +20,11 @@ pub(super) enum Kind {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Timer {
     kind: Kind,
-    at: Option<Instant>,
+    /// [`Instant::FAR_FUTURE`] is never.
+    at: Instant,
     /// Window probes without an answer that opened the window.
     probes: u32,
     /// A window probe leaves with the next poll.
@@ -31,16 +32,17 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    pub(super) const fn deadline(&self) -> Option<Instant> {
-        self.at
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        (self.at < Instant::FAR_FUTURE).then_some(self.at)
     }
 
-    pub(super) const fn is_for(&self, kind: Kind) -> bool {
-        self.at.is_some() && self.kind as u8 == kind as u8
+    pub(super) fn is_for(&self, kind: Kind) -> bool {
+        self.at < Instant::FAR_FUTURE && self.kind == kind
     }
 
     pub(super) const fn arm(&mut self, kind: Kind, at: Instant) {
-        (self.kind, self.at) = (kind, Some(at));
+        (self.kind, self.at) = (kind, at);
     }
 
     pub(super) const fn arm_reordering(&mut self, at: Instant) {
@@ -48,7 +50,18 @@ impl Timer {
     }
 
     const fn stop(&mut self) {
-        self.at = None;
+        self.at = Instant::FAR_FUTURE;
+    }
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self {
+            kind: Kind::Rto,
+            at: Instant::FAR_FUTURE,
+            probes: 0,
+            probe_is_due: false,
+        }
     }
 }
 
@@ -108,9 +121,9 @@ impl Sender {
         }
         self.note_lost_window();
         self.enter_loss(now);
-        self.sent.timeouts += 1;
+        self.repair.sent.timeouts += 1;
         self.retries = self.retries.saturating_add(1);
-        self.round_trips.back_off();
+        self.round_trips.back_off(&self.options);
         self.timer.arm(Kind::Rto, now + self.round_trips.rto());
     }
 
@@ -120,33 +133,35 @@ impl Sender {
             return;
         }
         let is_full = self.board.out() >= self.window.cwnd;
-        self.undo.lost_window = is_full && self.board.sacked_out == 0;
-        self.sent.lost_windows += u64::from(self.undo.lost_window);
+        self.repair.undo.lost_window = is_full && self.board.sacked_out == 0;
+        self.repair.sent.lost_windows += u64::from(self.repair.undo.lost_window);
     }
 
     /// RFC 5681 section 3.1 equation 4 and the loss window; RFC 6298 section 5.4.
     fn enter_loss(&mut self, now: Instant) {
         let is_new = self.state < State::Recovery;
         let from = self.window.cwnd;
-        self.rescue.repaired = 0;
+        self.repair.rescue.repaired = 0;
         self.give_up_flight(now);
         let is_first = self.state <= State::Disorder
             || self.high <= self.board.una()
             || (self.state == State::Loss && self.retries == 0);
         if is_first {
             let ssthresh = self.current_ssthresh();
-            self.undo.remember(Some(ssthresh), from);
+            self.repair.undo.remember(Some(ssthresh), from);
             self.window.ssthresh = self.controller.ssthresh(from);
-            self.undo.begin(self.board.una(), self.board.resent_out);
+            self.repair
+                .undo
+                .begin(self.board.una(), self.board.resent_out);
         }
         if self.state <= State::Disorder && self.board.sacked_out >= self.options.dup_thresh {
-            self.rack.forget_reordering(self.options.dup_thresh);
+            self.forget_reordering();
         }
         self.controller.timed_out();
         (self.window.cwnd, self.window.count) = (self.board.in_flight() + 1, 0);
         self.state = State::Loss;
         self.high = self.board.next();
-        self.recover = Some(self.high);
+        self.repair.recover = Some(self.high);
         self.tail.forget();
         self.owes_cwr = self.options.ecn;
         self.frto = self.options.undo && (is_new || self.retries > 0);

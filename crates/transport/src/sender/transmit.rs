@@ -63,8 +63,8 @@ impl Sender {
             .get(number)
             .is_some_and(|entry| !entry.ever_resent);
         if self.state == State::Recovery && is_first_copy {
-            self.rescue.repaired += 1;
-            self.sent.multiple_losses += u64::from(self.rescue.repaired == 2);
+            self.repair.rescue.repaired += 1;
+            self.repair.sent.multiple_losses += u64::from(self.repair.rescue.repaired == 2);
         }
         self.send_again(number, now)
     }
@@ -72,10 +72,10 @@ impl Sender {
     pub(super) fn send_again(&mut self, number: u64, now: Instant) -> Option<Segment> {
         let counter = self.idents.next();
         let len = self.board.resend(number, counter, now)?;
-        self.undo.note_resent(now);
-        self.rescue.note_resent(number);
-        self.timed = self.timed.filter(|timed| *timed != number);
-        self.sent.retransmits += 1;
+        self.repair.undo.note_resent(now);
+        self.repair.rescue.note_resent(number);
+        self.repair.timed = self.repair.timed.filter(|timed| *timed != number);
+        self.repair.sent.retransmits += 1;
         if number == self.board.una() && !self.timer.is_for(Kind::Reordering) {
             self.timer.arm(Kind::Rto, now + self.round_trips.rto());
         }
@@ -106,7 +106,9 @@ impl Sender {
         let out_before = self.board.out();
         let number = self.board.send(len, self.idents.next(), now);
         self.sent.largest_flight = self.sent.largest_flight.max(out_before + 1);
-        self.timed.get_or_insert(number);
+        if !self.options.timestamps {
+            self.repair.timed.get_or_insert(number);
+        }
         (self.usage.is_active, self.usage.last_sent) = (true, now);
         self.arm_after_send(out_before, now);
         let mut segment = self.packet(number, len, now);
@@ -118,7 +120,7 @@ impl Sender {
         self.sent.packets += 1;
         self.sent.bytes += u64::from(len);
         if matches!(self.state, State::Cwr | State::Recovery) {
-            self.reduction.out += 1;
+            self.repair.reduction.out += 1;
         }
         Segment {
             seq: self.seq(number),
@@ -135,7 +137,7 @@ impl Sender {
     /// RFC 9293 section 3.8.6.1.
     fn send_window_probe(&mut self, now: Instant) -> Segment {
         self.board.remember_empty(self.idents.next(), now);
-        self.sent.window_probes += 1;
+        self.repair.sent.window_probes += 1;
         self.arm_persist(now);
         Segment {
             seq: self.seq(self.board.next()),

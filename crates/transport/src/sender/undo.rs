@@ -11,7 +11,7 @@ use super::{Event, Sender, State};
 use units::Instant;
 
 /// What there is to undo.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Undo {
     /// `una` when the cut began; none when it cannot be undone any more.
     pub(super) marker: Option<u64>,
@@ -26,6 +26,16 @@ pub(super) struct Undo {
 }
 
 impl Undo {
+    /// Nothing.
+    pub(super) const NONE: Self = Self {
+        marker: None,
+        resent: None,
+        first_resent: None,
+        ssthresh_before: None,
+        cwnd_before: 0,
+        lost_window: false,
+    };
+
     pub(super) fn begin(&mut self, una: u64, resent_out: u32) {
         self.marker = Some(una);
         self.resent = (resent_out > 0).then_some(resent_out);
@@ -54,25 +64,36 @@ impl Sender {
     /// DSACK (RFC 2883): `block` arrived twice.
     pub(super) fn take_duplicate(&mut self, block: (u64, u64), progress: &mut Progress) {
         progress.duplicate = true;
-        self.sent.spurious += 1;
+        self.repair.sent.spurious += 1;
         progress.probe_duplicate = self.tail.is_end(block.1);
-        let is_of_cut = self.undo.marker.is_some_and(|marker| block.1 > marker);
-        if let Some(resent) = self.undo.resent.as_mut().filter(|_| is_of_cut) {
+        let is_of_cut = self
+            .repair
+            .undo
+            .marker
+            .is_some_and(|marker| block.1 > marker);
+        if let Some(resent) = self.repair.undo.resent.as_mut().filter(|_| is_of_cut) {
             let count = u32::try_from(block.1 - block.0).unwrap_or(u32::MAX);
             *resent = resent.saturating_sub(count);
         }
     }
 
+    /// Nothing that was sent again is out any more.
+    pub(super) fn forget_resent(&mut self) {
+        if let Some(repair) = self.repair.written() {
+            repair.undo.first_resent = None;
+        }
+    }
+
     fn is_late(&self, progress: &Progress) -> bool {
-        let Some((first, echo)) = self.undo.first_resent.zip(progress.echo) else {
+        let Some((first, echo)) = self.repair.undo.first_resent.zip(progress.echo) else {
             return false;
         };
         self.options.timestamps && echo < first
     }
 
     fn may_undo(&self, progress: &Progress) -> bool {
-        let is_proven = self.undo.all_were_duplicates() || self.is_late(progress);
-        self.options.undo && self.undo.marker.is_some() && is_proven
+        let is_proven = self.repair.undo.all_were_duplicates() || self.is_late(progress);
+        self.options.undo && self.repair.undo.marker.is_some() && is_proven
     }
 
     /// The recovery is over: was it needless?
@@ -80,14 +101,14 @@ impl Sender {
         if self.may_undo(progress) {
             self.restore(false);
         } else {
-            self.rack.recovered();
+            self.repair.reordering.recovered();
         }
     }
 
     /// A partial acknowledgement of an original: what was retransmitted was only late. True when the recovery is over or
     /// waits for the retransmissions that are out.
     pub(super) fn try_undo_partial(&mut self, progress: &mut Progress) -> bool {
-        let may = self.options.undo && self.undo.marker.is_some();
+        let may = self.options.undo && self.repair.undo.marker.is_some();
         if !may || !self.is_late(progress) {
             return false;
         }
@@ -96,14 +117,15 @@ impl Sender {
         if self.board.resent_out > 0 {
             return true;
         }
-        self.undo.first_resent = None;
+        self.repair.undo.first_resent = None;
         self.restore(true);
         self.keep_open();
         true
     }
 
     pub(super) fn try_undo_duplicates(&mut self) -> bool {
-        let is_needless = self.undo.marker.is_some() && self.undo.all_were_duplicates();
+        let is_needless =
+            self.repair.undo.marker.is_some() && self.repair.undo.all_were_duplicates();
         if !self.options.undo || !is_needless {
             return false;
         }
@@ -118,20 +140,21 @@ impl Sender {
             self.rack.look_again();
         }
         // Nothing was lost.
-        self.sent.lost_windows -= u64::from(std::mem::take(&mut self.undo.lost_window));
-        let repaired = std::mem::take(&mut self.rescue.repaired);
-        self.sent.multiple_losses -= u64::from(repaired >= 2);
-        if let Some(ssthresh) = self.undo.ssthresh_before {
-            self.window.cwnd = self.window.cwnd.max(self.undo.cwnd_before);
+        self.repair.sent.lost_windows -=
+            u64::from(std::mem::take(&mut self.repair.undo.lost_window));
+        let repaired = std::mem::take(&mut self.repair.rescue.repaired);
+        self.repair.sent.multiple_losses -= u64::from(repaired >= 2);
+        if let Some(ssthresh) = self.repair.undo.ssthresh_before {
+            self.window.cwnd = self.window.cwnd.max(self.repair.undo.cwnd_before);
             if ssthresh > self.window.ssthresh {
                 self.window.ssthresh = ssthresh;
                 self.owes_cwr = false;
             }
             self.controller.undone();
-            self.sent.undone += 1;
+            self.repair.sent.undone += 1;
             self.events.push(Event::Undone);
         }
-        self.undo.marker = None;
+        self.repair.undo.marker = None;
     }
 
     /// After a timeout: spurious, repaired, or to be gone on with (RFC 5682 section 3.1 in the version with SACK).
@@ -155,7 +178,7 @@ impl Sender {
     fn leave_loss(&mut self) {
         self.retries = 0;
         self.frto = false;
-        self.undo.lost_window = false;
+        self.repair.undo.lost_window = false;
         self.state = State::Open;
         self.events.push(Event::Recovered);
     }
