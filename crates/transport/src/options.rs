@@ -148,7 +148,8 @@ pub struct DelayedAck {
     pub every: u32,
     /// And at the latest so long after a segment arrived.
     pub interval: Span,
-    /// Segments at the start of a transfer that are acknowledged at once (kernels do so to open the window; the RFCs do not).
+    /// Segments at the start of a transfer, and after a pause of a retransmission timeout, that are acknowledged at once; short ones always are where
+    /// the ends do not take turns (kernels do so to open the window; the RFCs do not). 0 is as the RFCs say.
     pub quick: u32,
 }
 

@@ -519,7 +519,7 @@ impl Far {
         let segment = Segment {
             seq: Seq(number),
             id,
-            len: 100,
+            len: 1_448,
             flags: SegmentFlags::default(),
             sent: self.1,
         };

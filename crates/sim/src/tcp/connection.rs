@@ -14,8 +14,10 @@ use units::{Ecn, Instant};
 pub struct Settings {
     /// Congestion control, recovery, acknowledgements.
     pub options: Arc<Options>,
-    /// Times that a SYN is sent again before the connection is given up (Linux `tcp_syn_retries`).
+    /// Times that a SYN is sent again before the connection is given up (Linux `tcp_syn_retries`), besides the next.
     pub syn_retries: u32,
+    /// Times that it is sent again after the first timeout, before that doubles (Linux `tcp_syn_linear_timeouts`, from 6.5 on).
+    pub syn_linear: u32,
     /// Times that the answer to a SYN is (Linux `tcp_synack_retries`).
     pub synack_retries: u32,
     /// Octets that may wait unsent before a writer has to wait (Linux `TCP_NOTSENT_LOWAT`).
@@ -23,11 +25,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// With `options`, and otherwise as Linux does it; 16 KiB may wait unsent.
+    /// With `options`, and otherwise as Linux 6.5 and later does it; 16 KiB may wait unsent.
     pub fn new(options: Options) -> Self {
         Self {
             options: Arc::new(options),
             syn_retries: 6,
+            syn_linear: 4,
             synack_retries: 5,
             unsent: 16 << 10,
         }
@@ -134,7 +137,7 @@ impl Connection {
                 let retries = if handshake.is_answer() {
                     settings.synack_retries
                 } else {
-                    settings.syn_retries
+                    settings.syn_retries + settings.syn_linear
                 };
                 if handshake.handle_timeout(retries, now) {
                     self.phase = Phase::Refused;
@@ -158,7 +161,8 @@ impl Connection {
     pub fn poll_transmit(&mut self, settings: &Settings, now: Instant) -> Option<(Tcp, Ecn)> {
         match &mut self.phase {
             Phase::Opening(opening) => {
-                let tcp = opening.0.poll_transmit(settings.options.rto_initial.0, now)?;
+                let first = settings.options.rto_initial.0;
+                let tcp = opening.0.poll_transmit(first, settings.syn_linear, now)?;
                 Some((tcp, Ecn::NotEct))
             }
             Phase::Established(flow) => {

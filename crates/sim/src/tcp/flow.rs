@@ -101,12 +101,25 @@ impl Flow {
     }
 
     pub(super) fn handle_segment(&mut self, segment: &Segment, fin: bool, ecn: Ecn, now: Instant) {
-        if fin {
-            self.peer_fin = Some(segment.seq);
-        }
+        self.receiver.set_pause(self.sender.rto());
         self.receiver.handle_segment(segment, ecn, now);
+        if fin {
+            self.handle_fin(segment);
+        }
         if let Some(ack) = self.receiver.poll_transmit(now) {
             self.prompt = Some(Box::new(ack));
+        }
+    }
+
+    /// The peer's end: acknowledged at once by who has said its own, else with that, which an application says soon (the kernel's
+    /// `tcp_fin`).
+    fn handle_fin(&mut self, segment: &Segment) {
+        let was_closed = self.has_peer_closed();
+        self.peer_fin = Some(segment.seq);
+        if self.fin.is_some() {
+            self.receiver.hurry();
+        } else if !was_closed && self.has_peer_closed() {
+            self.receiver.take_turns();
         }
     }
 
@@ -141,8 +154,8 @@ impl Flow {
         self.supply(now);
         if let Some(mut segment) = self.poll_sender(now) {
             let fin = self.fin == Some(segment.seq) && !segment.flags.probe;
-            // The end is acknowledged at once, and nothing else for being the last so far.
-            segment.flags.last = fin;
+            // Nothing is acknowledged at once for being the last so far.
+            segment.flags.last = false;
             let ack = self.receiver.poll_with_data(now);
             return Some(Tcp::Data(Box::new(Data { segment, fin, ack })));
         }

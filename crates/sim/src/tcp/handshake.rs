@@ -51,12 +51,20 @@ impl Handshake {
         self.is_due = true;
     }
 
-    /// What is to be sent now; `first` is the timeout of the first, and each later one takes twice as long.
-    pub(super) fn poll_transmit(&mut self, first: Duration, now: Instant) -> Option<Tcp> {
+    /// What is to be sent now; `first` is the timeout of the first, and each later one takes twice as long; of a SYN so many more, `linear`, take as
+    /// long.
+    pub(super) fn poll_transmit(
+        &mut self,
+        first: Duration,
+        linear: u32,
+        now: Instant,
+    ) -> Option<Tcp> {
         if !std::mem::take(&mut self.is_due) {
             return None;
         }
-        let factor = 1_u32.checked_shl(self.sent).unwrap_or(u32::MAX);
+        let linear = if self.is_answer() { 0 } else { linear };
+        let doublings = self.sent.saturating_sub(linear);
+        let factor = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
         if self.sent == 0 {
             self.first = now;
         }

@@ -73,6 +73,10 @@ pub struct Stack {
 }
 
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a small state of its own"
+)]
 struct Entry {
     connection: Connection,
     to: NodeId,
@@ -83,6 +87,8 @@ struct Entry {
     alarm: Instant,
     is_ready: bool,
     wants_room: bool,
+    /// The end is said when what can leave has left, for a write is sent before the call after it.
+    is_closing: bool,
     /// The application does not look at it any more.
     is_released: bool,
 }
@@ -146,6 +152,7 @@ impl Stack {
             alarm: Instant::FAR_FUTURE,
             is_ready: false,
             wants_room: false,
+            is_closing: false,
             is_released: false,
         });
         let key = self.free.pop().unwrap_or_else(|| {
@@ -273,6 +280,10 @@ impl Stack {
                 let (to, flow) = (entry.to, entry.flow);
                 return Some(self.packet(to, flow, tcp, now));
             }
+            if std::mem::take(&mut entry.is_closing) {
+                entry.connection.close();
+                continue;
+            }
             self.ready.pop_front();
             self.settle(key);
         }
@@ -338,7 +349,7 @@ impl Stack {
     /// Says nothing more.
     pub fn close(&mut self, key: Key) {
         if let Some(entry) = entry_of(&mut self.entries, key.0) {
-            entry.connection.close();
+            entry.is_closing = true;
             self.make_ready(key.0);
         }
     }

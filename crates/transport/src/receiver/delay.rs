@@ -1,43 +1,94 @@
 //! When an acknowledgement is due: at once, or after a while for several segments (RFC 5681 section 4.2).
+//!
+//! By the RFCs at the second full segment, and at the latest after an interval. As the Linux kernel does it, besides at once:
+//!
+//! - the first few segments of a transfer, and as many after a pause or a duplicate, when the sender's window is small;
+//! - a segment that is shorter than the others, for the sender may have no more.
+//!
+//! But where the ends take turns, an acknowledgement waits for the answer, which can carry it.
 
 use crate::DelayedAck;
+use std::time::Duration;
 use units::Instant;
 
 /// Segments that are acknowledged at once after a duplicate, as the kernel does; the sender's window is small then.
 const QUICK_AFTER_DUPLICATE: u32 = 16;
+/// What is held to be a full segment before one has come (the kernel's `TCP_MSS_DEFAULT`).
+const FULL_AT_FIRST: u16 = 536;
 
-/// The state of one delay.
+/// The state of one delay. All its methods are given the same rule.
 #[derive(Debug)]
 pub(super) struct Delay {
+    /// When the latest segment in order came; [`Instant::FAR_FUTURE`] before the first.
+    received: Instant,
+    /// When an acknowledgement is due at the latest; [`Instant::FAR_FUTURE`] when none waits.
+    until: Instant,
+    /// After so many microseconds the sender begins anew.
+    pause_us: u32,
     /// Acknowledgements that are still sent at once.
     quick: u32,
-    /// Segments that wait for one.
+    /// Octets that wait for one.
     waiting: u32,
-    /// [`Instant::FAR_FUTURE`] when none does.
-    until: Instant,
+    /// Octets of a full segment, and of the latest that was shorter.
+    full: u16,
+    short: u16,
+    /// What arrives is answered with data (the kernel's ping-pong mode).
+    takes_turns: bool,
     is_due: bool,
 }
 
 impl Delay {
-    /// All methods take the same `rule`.
-    pub(super) const fn new(rule: DelayedAck) -> Self {
-        Self {
-            quick: rule.quick,
-            waiting: 0,
+    /// Nothing has come. After a pause of `rto` without data the sender begins anew.
+    pub(super) fn new(rto: Duration) -> Self {
+        let mut delay = Self {
+            received: Instant::FAR_FUTURE,
             until: Instant::FAR_FUTURE,
+            pause_us: 0,
+            quick: 0,
+            waiting: 0,
+            full: FULL_AT_FIRST,
+            short: 0,
+            takes_turns: false,
             is_due: false,
-        }
+        };
+        delay.set_pause(rto);
+        delay
     }
 
-    /// A segment in order arrived.
-    pub(super) fn wait(&mut self, rule: DelayedAck, now: Instant) {
-        self.waiting += 1;
-        if self.waiting >= rule.every || self.quick > 0 {
-            self.is_due = true;
+    pub(super) fn set_pause(&mut self, rto: Duration) {
+        self.pause_us = u32::try_from(rto.as_micros()).unwrap_or(u32::MAX);
+    }
+
+    /// A segment in order arrived, with `len` octets.
+    pub(super) fn wait(&mut self, rule: DelayedAck, len: u16, now: Instant) {
+        let pause = Duration::from_micros(self.pause_us.into());
+        if self.received == Instant::FAR_FUTURE || now.since(self.received) > pause {
+            self.quick = self.quick.max(rule.quick);
         }
+        self.received = now;
+        self.waiting = self.waiting.saturating_add(len.into());
+        let is_short = self.is_short(len);
+        let is_prompt = rule.quick > 0 && (self.quick > 0 || is_short) && !self.takes_turns;
+        let allowed = u32::from(self.full) * rule.every.saturating_sub(1);
+        self.is_due |= is_prompt || self.waiting > allowed;
         if self.until == Instant::FAR_FUTURE {
             self.until = now + rule.interval.0;
         }
+    }
+
+    /// Whether a segment is shorter than a full one, which is what the longest have, or the latest two above the least (the kernel's
+    /// `tcp_measure_rcv_mss`).
+    const fn is_short(&mut self, len: u16) -> bool {
+        if len == 0 {
+            return false;
+        }
+        let is_usual = len >= FULL_AT_FIRST && len == self.short;
+        if len >= self.full || is_usual {
+            self.full = len;
+            return false;
+        }
+        self.short = len;
+        true
     }
 
     /// Something arrived that the sender must hear of now.
@@ -50,11 +101,27 @@ impl Delay {
         if rule.quick > 0 {
             self.quick = self.quick.max(QUICK_AFTER_DUPLICATE);
         }
+        self.takes_turns = false;
         self.is_due = true;
     }
 
+    /// No more acknowledgements at once: what arrives is answered with data soon.
+    pub(super) const fn take_turns(&mut self) {
+        self.takes_turns = true;
+    }
+
+    /// Data leave at `now`, which are an answer if something has come lately.
+    pub(super) fn answer(&mut self, rule: DelayedAck, now: Instant) {
+        let has_come = self.received < Instant::FAR_FUTURE;
+        self.takes_turns |= has_come && now.since(self.received) < rule.interval.0;
+    }
+
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        self.is_due |= self.until <= now;
+        if self.until <= now {
+            self.is_due = true;
+            // No answer came.
+            self.takes_turns = false;
+        }
     }
 
     /// Takes the acknowledgement that is due, if one is.
@@ -73,13 +140,72 @@ impl Delay {
         self.take()
     }
 
-    /// No more acknowledgements at once: what arrives is answered with data soon.
-    pub(super) const fn be_patient(&mut self) {
-        self.quick = 0;
-    }
-
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         (self.until < Instant::FAR_FUTURE).then_some(self.until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Span;
+
+    const RULE: DelayedAck = DelayedAck {
+        every: 2,
+        interval: Span::from_millis(40),
+        quick: 1,
+    };
+
+    fn begun() -> Delay {
+        let mut delay = Delay::new(Duration::from_millis(300));
+        assert!(comes(&mut delay, 1_448, 1), "the first");
+        delay
+    }
+
+    /// Whether a segment is acknowledged at once.
+    fn comes(delay: &mut Delay, len: u16, ms: u64) -> bool {
+        delay.wait(RULE, len, Instant::from_millis(ms));
+        delay.take()
+    }
+
+    #[test]
+    fn a_segment_that_is_shorter_than_the_others_does_not_wait_for_a_second() {
+        let mut delay = begun();
+        assert!(!comes(&mut delay, 1_448, 2));
+        assert!(comes(&mut delay, 1_448, 3));
+        assert!(comes(&mut delay, 100, 4));
+        // The second as long as the one before is a full one.
+        assert!(comes(&mut delay, 1_000, 5));
+        assert!(!comes(&mut delay, 1_000, 6));
+        assert!(comes(&mut delay, 1_000, 7));
+        // None is as short as that by the rules of the RFCs alone.
+        let plain = DelayedAck { quick: 0, ..RULE };
+        delay.wait(plain, 100, Instant::from_millis(8));
+        assert!(!delay.take());
+    }
+
+    #[test]
+    fn who_takes_turns_waits_for_the_answer_until_none_comes() {
+        let mut delay = begun();
+        delay.answer(RULE, Instant::from_millis(10));
+        assert!(!comes(&mut delay, 100, 50));
+        assert!(delay.take_early(), "on the answer");
+        assert!(!comes(&mut delay, 100, 100));
+        delay.handle_timeout(Instant::from_millis(140));
+        assert!(delay.take(), "no answer came");
+        assert!(comes(&mut delay, 100, 150));
+        // What leaves long after the latest arrival is no answer to it.
+        delay.answer(RULE, Instant::from_millis(190));
+        assert!(comes(&mut delay, 100, 200));
+    }
+
+    #[test]
+    fn after_a_pause_the_first_is_acknowledged_at_once() {
+        let mut delay = begun();
+        assert!(!comes(&mut delay, 1_448, 301));
+        assert!(comes(&mut delay, 1_448, 302), "the second");
+        assert!(comes(&mut delay, 1_448, 603), "300 ms and one later");
+        assert!(!comes(&mut delay, 1_448, 604));
     }
 }

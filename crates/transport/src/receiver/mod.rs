@@ -7,8 +7,7 @@
 //! Segments before the next one expected are duplicates, segments beyond the window are refused. Nothing is remembered of a
 //! refused one, neither its name nor its time; an acknowledgement says where things stand.
 //!
-//! Where RFCs leave freedom this does what the Linux kernel does: acknowledgements at once at the beginning and after a
-//! duplicate. Known differences: the delay has a fixed length, where the kernel's follows the intervals of arrivals above 40 ms;
+//! Where RFCs leave freedom this does what the Linux kernel does ([`delay`]). Known differences: the delay has a fixed length, where the kernel's follows the intervals of arrivals above 40 ms;
 //! no acknowledgement is left out when many are due at once (the kernel's SACK compression), and nothing is coalesced before
 //! it is counted (its GRO); the window is constant, where the kernel's grows with the transfer.
 
@@ -23,6 +22,7 @@ use assembly::{Assembly, Placed};
 use delay::Delay;
 use order::Order;
 use std::sync::Arc;
+use std::time::Duration;
 use units::{Ecn, Instant};
 
 /// SACK blocks that TCP's options have room for beside time stamps (RFC 2018 section 3).
@@ -118,7 +118,7 @@ impl Receiver {
     pub fn by(options: Arc<Options>) -> Self {
         Self {
             assembly: Assembly::default(),
-            delay: Delay::new(options.delayed_ack),
+            delay: Delay::new(options.rto_initial.0),
             held_at: u64::MAX,
             edge: u64::from(options.receive_window),
             latest: PacketId::default(),
@@ -184,7 +184,7 @@ impl Receiver {
     fn place(&mut self, number: u64, segment: &Segment, now: Instant) {
         match self.assembly.place(number, segment.len, segment.flags.last) {
             Placed::InOrder { closed_gap } => {
-                self.delay.wait(self.options.delayed_ack, now);
+                self.delay.wait(self.options.delayed_ack, segment.len, now);
                 if closed_gap || segment.flags.last {
                     self.delay.hurry();
                 }
@@ -216,6 +216,23 @@ impl Receiver {
         }
     }
 
+    /// When nothing comes for `rto`, this host's own retransmission timeout, the sender begins with a small window, and wants to
+    /// hear of every segment. The timeout without a round trip until this is called.
+    pub fn set_pause(&mut self, rto: Duration) {
+        self.delay.set_pause(rto);
+    }
+
+    /// What has arrived will be answered, with data or with the end of this direction: its acknowledgement waits for that, as long
+    /// as one may wait.
+    pub const fn take_turns(&mut self) {
+        self.delay.take_turns();
+    }
+
+    /// What has arrived is acknowledged at once.
+    pub const fn hurry(&mut self) {
+        self.delay.hurry();
+    }
+
     /// The instant of [`Receiver::next_timeout`] has come.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.delay.handle_timeout(now);
@@ -243,10 +260,7 @@ impl Receiver {
     /// it is due already or not. Where data answer data within the delay of acknowledgements these no longer go at once, as
     /// in the kernel's interactive sessions.
     pub fn poll_with_data(&mut self, now: Instant) -> Option<Ack> {
-        let longest = self.options.delayed_ack.interval.0;
-        if self.highest_end > 0 && now.since(self.echo_arrived) < longest {
-            self.delay.be_patient();
-        }
+        self.delay.answer(self.options.delayed_ack, now);
         self.delay.take_early().then(|| self.acknowledge(now))
     }
 

@@ -254,6 +254,11 @@ impl Sender {
         self.round_trips.min()
     }
 
+    /// The retransmission timeout, backed off as it is.
+    pub const fn rto(&self) -> Duration {
+        self.round_trips.rto()
+    }
+
     /// How things stand.
     pub fn snapshot(&self) -> Snapshot {
         let window = &self.window;
