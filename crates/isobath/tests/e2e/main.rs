@@ -48,6 +48,7 @@ mod rpm;
 mod service;
 mod sets;
 mod sim;
+mod sim_kernel;
 mod sim_mbm;
 mod sim_replay;
 mod sim_rrul;

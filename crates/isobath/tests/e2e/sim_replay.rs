@@ -50,7 +50,7 @@ fn everything_is_said_and_heard_and_the_same_seed_gives_the_same_tables() {
 }
 
 /// What tshark reads in the capture of the run `name`: the values of `fields`, packet by packet.
-fn dissected(place: &Path, name: &str, fields: &[&str]) -> Vec<Vec<String>> {
+pub(crate) fn dissected(place: &Path, name: &str, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     command
         .arg("-r")
