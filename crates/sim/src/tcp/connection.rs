@@ -184,11 +184,16 @@ impl Connection {
         flow.map_or(0, |flow| settings.unsent.saturating_sub(flow.queued()))
     }
 
-    /// The application says `octets` more.
-    pub fn write(&mut self, octets: u64) {
+    /// The application says `octets` more; `has_more` that there was no room for.
+    pub fn write(&mut self, octets: u64, has_more: bool) {
         if let Phase::Established(flow) = &mut self.phase {
-            flow.write(octets);
+            flow.write(octets, has_more);
         }
+    }
+
+    /// Whether what waits does not fill a segment.
+    pub(super) fn has_little(&self) -> bool {
+        self.flow().is_some_and(Flow::has_little)
     }
 
     /// The application says nothing more.

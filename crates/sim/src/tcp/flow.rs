@@ -32,6 +32,8 @@ pub(super) struct Flow {
     segments: u32,
     /// When the latest segment was cut.
     burst: Instant,
+    /// The application has more, and is asked for it before a segment leaves that it could fill.
+    has_more: bool,
     /// The application writes no more.
     is_closing: bool,
     /// The segment that says so.
@@ -82,6 +84,7 @@ impl Flow {
             supplied: 0,
             segments: 0,
             burst: Instant::ZERO,
+            has_more: false,
             is_closing: false,
             fin: None,
             peer_fin: None,
@@ -102,10 +105,10 @@ impl Flow {
 
     pub(super) fn handle_segment(&mut self, segment: &Segment, fin: bool, ecn: Ecn, now: Instant) {
         self.receiver.set_pause(self.sender.rto());
-        self.receiver.handle_segment(segment, ecn, now);
         if fin {
-            self.handle_fin(segment);
+            self.expect_end(segment);
         }
+        self.receiver.handle_segment(segment, ecn, now);
         if let Some(ack) = self.receiver.poll_transmit(now) {
             self.prompt = Some(Box::new(ack));
         }
@@ -113,12 +116,11 @@ impl Flow {
 
     /// The peer's end: acknowledged at once by who has said its own, else with that, which an application says soon (the kernel's
     /// `tcp_fin`).
-    fn handle_fin(&mut self, segment: &Segment) {
-        let was_closed = self.has_peer_closed();
+    fn expect_end(&mut self, segment: &Segment) {
         self.peer_fin = Some(segment.seq);
         if self.fin.is_some() {
             self.receiver.hurry();
-        } else if !was_closed && self.has_peer_closed() {
+        } else if segment.seq == self.receiver.next() {
             self.receiver.take_turns();
         }
     }
@@ -183,7 +185,8 @@ impl Flow {
     /// Cuts the next segment, if the peer has room for it. Without Nagle's algorithm the kernel fills the window to its end, but
     /// begins no burst with less than a full segment when it has more.
     fn supply(&mut self, now: Instant) {
-        if self.fin.is_some() || self.sender.has_supply() {
+        let is_filling = self.has_more && self.has_little() && !self.is_closing;
+        if self.fin.is_some() || self.sender.has_supply() || is_filling {
             return;
         }
         let out = self.supplied - self.sender.acked_bytes();
@@ -215,10 +218,16 @@ impl Flow {
         self.queued
     }
 
-    pub(super) const fn write(&mut self, octets: u64) {
+    pub(super) const fn write(&mut self, octets: u64, has_more: bool) {
         if !self.is_closing {
             self.queued += octets;
+            self.has_more = has_more;
         }
+    }
+
+    /// Whether what waits does not fill a segment.
+    pub(super) const fn has_little(&self) -> bool {
+        self.queued < self.mss as u64
     }
 
     pub(super) const fn close(&mut self) {

@@ -306,7 +306,8 @@ impl Stack {
             return;
         }
         // As the kernel does, a writer is woken when half of the room is free.
-        if entry.wants_room && entry.connection.room(&self.settings) * 2 >= self.settings.unsent {
+        let has_room = entry.connection.room(&self.settings) * 2 >= self.settings.unsent;
+        if entry.wants_room && (has_room || entry.connection.has_little()) {
             entry.wants_room = false;
             self.drained.push_back(Key(key));
         }
@@ -319,7 +320,13 @@ impl Stack {
 
     /// A connection whose writer waited for room and has it.
     pub fn poll_drained(&mut self) -> Option<Key> {
-        self.drained.pop_front()
+        let key = self.drained.pop_front()?;
+        // If nothing is written now, what waits leaves as it is.
+        if let Some(entry) = entry_of(&mut self.entries, key.0) {
+            entry.connection.write(0, false);
+        }
+        self.make_ready(key.0);
+        Some(key)
     }
 
     /// The connection `key`.
@@ -340,7 +347,7 @@ impl Stack {
             return 0;
         };
         let taken = octets.min(entry.connection.room(&self.settings));
-        entry.connection.write(taken);
+        entry.connection.write(taken, taken < octets);
         entry.wants_room |= taken < octets;
         self.make_ready(key.0);
         taken

@@ -111,6 +111,19 @@ fn a_syn_that_was_only_late_costs_nothing_where_time_stamps_tell() {
 }
 
 #[test]
+fn segments_are_full_but_for_the_last_of_what_is_written() {
+    let [_, server] = play(&settings(), exchange(100, 100_000), [&[], &[]]);
+    let lens = server.sent.iter().filter_map(|(_, tcp)| match tcp {
+        Tcp::Data(data) if data.segment.len > 0 => Some(data.segment.len),
+        _ => None,
+    });
+    let lens: Vec<u16> = lens.collect();
+    assert_eq!(lens.len(), 70);
+    assert!(lens[..69].iter().all(|len| *len == 1_448), "{lens:?}");
+    assert_eq!(lens[69], 88);
+}
+
+#[test]
 fn nobody_answers_for_two_minutes_and_the_connection_is_given_up() {
     let all: Vec<u64> = (0..20).collect();
     let [client, server] = play(&settings(), exchange(100, 1_000), [&all, &[]]);
