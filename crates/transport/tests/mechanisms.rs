@@ -503,6 +503,7 @@ struct Far(Receiver, Instant, u64);
 impl Far {
     fn new(rule: DelayedAck) -> Self {
         Self::by(&Options {
+            mss: 100,
             delayed_ack: rule,
             ..Options::default()
         })
@@ -519,7 +520,7 @@ impl Far {
         let segment = Segment {
             seq: Seq(number),
             id,
-            len: 1_448,
+            len: 100,
             flags: SegmentFlags::default(),
             sent: self.1,
         };

@@ -112,16 +112,19 @@ fn said(place: &Path, name: &str) -> [Vec<Packet>; 2] {
 }
 
 /// Where the two differ, packet by packet. The kernel's timers are late by an eighth of their length or less (`kernel/time/timer.c`), and its
-/// programs take some time, too.
+/// programs take some time, too; so times count from the packet before.
 fn differences(kernel: &[Vec<Packet>; 2], simulated: &[Vec<Packet>; 2]) -> Vec<String> {
     let mut found = Vec::new();
     for (kernel, simulated) in kernel.iter().zip(simulated) {
         if kernel.len() != simulated.len() {
             found.push(format!("{} and {} packets", kernel.len(), simulated.len()));
         }
+        let mut before = [0.0; 2];
         for (kernel, simulated) in kernel.iter().zip(simulated) {
-            let late = kernel.0 - simulated.0;
-            let is_in_time = -5.0 < late && late < 20.0 + simulated.0 / 8.0;
+            let [took, should_take] = [kernel.0 - before[0], simulated.0 - before[1]];
+            before = [kernel.0, simulated.0];
+            let late = took - should_take;
+            let is_in_time = -20.0 < late && late < 20.0 + should_take / 8.0;
             if kernel.1 != simulated.1 || !is_in_time {
                 found.push(format!("{kernel:?} and {simulated:?}"));
             }

@@ -14,7 +14,7 @@ use units::{Ecn, Instant};
 pub struct Settings {
     /// Congestion control, recovery, acknowledgements.
     pub options: Arc<Options>,
-    /// Times that a SYN is sent again before the connection is given up (Linux `tcp_syn_retries`), besides the next.
+    /// Times that a SYN is sent again before the connection is given up (Linux `tcp_syn_retries`), in addition to `syn_linear`.
     pub syn_retries: u32,
     /// Times that it is sent again after the first timeout, before that doubles (Linux `tcp_syn_linear_timeouts`, from 6.5 on).
     pub syn_linear: u32,

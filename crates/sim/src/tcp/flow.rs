@@ -118,7 +118,7 @@ impl Flow {
     /// `tcp_fin`).
     fn expect_end(&mut self, segment: &Segment) {
         self.peer_fin = Some(segment.seq);
-        if self.fin.is_some() {
+        if self.is_closing {
             self.receiver.hurry();
         } else if segment.seq == self.receiver.next() {
             self.receiver.take_turns();
@@ -158,7 +158,7 @@ impl Flow {
             let fin = self.fin == Some(segment.seq) && !segment.flags.probe;
             // Nothing is acknowledged at once for being the last so far.
             segment.flags.last = false;
-            let ack = self.receiver.poll_with_data(now);
+            let ack = self.receiver.poll_with_data(segment.len, now);
             return Some(Tcp::Data(Box::new(Data { segment, fin, ack })));
         }
         let ack = self.receiver.poll_transmit(now)?;

@@ -9,8 +9,9 @@ use units::Instant;
 pub(super) struct Handshake {
     /// It answers a SYN, which left then.
     answers: Option<Instant>,
-    /// Times that it was sent.
+    /// Times that it was sent, and those that nobody had answered in time.
     sent: u32,
+    timeouts: u32,
     /// When it was sent for the first time, and last.
     first: Instant,
     at: Instant,
@@ -25,6 +26,7 @@ impl Handshake {
         Self {
             answers,
             sent: 0,
+            timeouts: 0,
             first: now,
             at: now,
             due: now,
@@ -43,7 +45,8 @@ impl Handshake {
             return false;
         }
         self.is_due = true;
-        self.sent > retries
+        self.timeouts += 1;
+        self.timeouts > retries
     }
 
     /// The peer has asked again: it has not heard the answer.
@@ -51,8 +54,8 @@ impl Handshake {
         self.is_due = true;
     }
 
-    /// What is to be sent now; `first` is the timeout of the first, and each later one takes twice as long; of a SYN so many more, `linear`, take as
-    /// long.
+    /// What is to be sent now. `first` is the timeout of the first; each later one takes twice as long, but for the first `linear` of a SYN sent
+    /// again.
     pub(super) fn poll_transmit(
         &mut self,
         first: Duration,
@@ -63,7 +66,7 @@ impl Handshake {
             return None;
         }
         let linear = if self.is_answer() { 0 } else { linear };
-        let doublings = self.sent.saturating_sub(linear);
+        let doublings = self.timeouts.saturating_sub(linear);
         let factor = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
         if self.sent == 0 {
             self.first = now;

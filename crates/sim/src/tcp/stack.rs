@@ -87,7 +87,7 @@ struct Entry {
     alarm: Instant,
     is_ready: bool,
     wants_room: bool,
-    /// The end is said when what can leave has left, for a write is sent before the call after it.
+    /// The end is said when what can leave has left, as the kernel sends what is written before `close` is called.
     is_closing: bool,
     /// The application does not look at it any more.
     is_released: bool,
@@ -347,7 +347,9 @@ impl Stack {
             return 0;
         };
         let taken = octets.min(entry.connection.room(&self.settings));
-        entry.connection.write(taken, taken < octets);
+        let fills_segments = self.settings.unsent >= self.settings.options.mss.into();
+        let has_more = taken < octets && fills_segments;
+        entry.connection.write(taken, has_more);
         entry.wants_room |= taken < octets;
         self.make_ready(key.0);
         taken

@@ -13,8 +13,9 @@ use units::Instant;
 
 /// Segments that are acknowledged at once after a duplicate, as the kernel does; the sender's window is small then.
 const QUICK_AFTER_DUPLICATE: u32 = 16;
-/// What is held to be a full segment before one has come (the kernel's `TCP_MSS_DEFAULT`).
-const FULL_AT_FIRST: u16 = 536;
+/// What is held to be a full segment before one has come, and the least that two shorter ones must have to be held for full (the
+/// kernel's `TCP_MSS_DEFAULT`).
+const USUAL: u16 = 536;
 
 /// The state of one delay. All its methods are given the same rule.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub(super) struct Delay {
     quick: u32,
     /// Octets that wait for one.
     waiting: u32,
-    /// Octets of a full segment, and of the latest that was shorter.
+    /// Octets of a full segment, and of the latest shorter one that had as many as is usual.
     full: u16,
     short: u16,
     /// What arrives is answered with data (the kernel's ping-pong mode).
@@ -38,15 +39,15 @@ pub(super) struct Delay {
 }
 
 impl Delay {
-    /// Nothing has come. After a pause of `rto` without data the sender begins anew.
-    pub(super) fn new(rto: Duration) -> Self {
+    /// Nothing has come. After a pause of `rto` without data the sender begins anew; its segments have up to `mss` octets.
+    pub(super) fn new(rto: Duration, mss: u16) -> Self {
         let mut delay = Self {
             received: Instant::FAR_FUTURE,
             until: Instant::FAR_FUTURE,
             pause_us: 0,
             quick: 0,
             waiting: 0,
-            full: FULL_AT_FIRST,
+            full: USUAL.min(mss),
             short: 0,
             takes_turns: false,
             is_due: false,
@@ -69,25 +70,26 @@ impl Delay {
         self.waiting = self.waiting.saturating_add(len.into());
         let is_short = self.is_short(len);
         let is_prompt = rule.quick > 0 && (self.quick > 0 || is_short) && !self.takes_turns;
-        let allowed = u32::from(self.full) * rule.every.saturating_sub(1);
+        let allowed = u32::from(self.full).saturating_mul(rule.every.saturating_sub(1));
         self.is_due |= is_prompt || self.waiting > allowed;
         if self.until == Instant::FAR_FUTURE {
             self.until = now + rule.interval.0;
         }
     }
 
-    /// Whether a segment is shorter than a full one, which is what the longest have, or the latest two above the least (the kernel's
+    /// Whether a segment is shorter than a full one: than the longest so far, or what two of at least 536 octets have had (the kernel's
     /// `tcp_measure_rcv_mss`).
     const fn is_short(&mut self, len: u16) -> bool {
         if len == 0 {
             return false;
         }
-        let is_usual = len >= FULL_AT_FIRST && len == self.short;
-        if len >= self.full || is_usual {
+        if len >= self.full || len == self.short {
             self.full = len;
             return false;
         }
-        self.short = len;
+        if len >= USUAL {
+            self.short = len;
+        }
         true
     }
 
@@ -158,7 +160,7 @@ mod tests {
     };
 
     fn begun() -> Delay {
-        let mut delay = Delay::new(Duration::from_millis(300));
+        let mut delay = Delay::new(Duration::from_millis(300), 1_448);
         assert!(comes(&mut delay, 1_448, 1), "the first");
         delay
     }
@@ -177,12 +179,27 @@ mod tests {
         assert!(comes(&mut delay, 100, 4));
         // The second as long as the one before is a full one.
         assert!(comes(&mut delay, 1_000, 5));
-        assert!(!comes(&mut delay, 1_000, 6));
-        assert!(comes(&mut delay, 1_000, 7));
+        assert!(comes(&mut delay, 100, 6));
+        assert!(!comes(&mut delay, 1_000, 7));
+        assert!(comes(&mut delay, 1_000, 8));
         // None is as short as that by the rules of the RFCs alone.
         let plain = DelayedAck { quick: 0, ..RULE };
-        delay.wait(plain, 100, Instant::from_millis(8));
+        delay.wait(plain, 100, Instant::from_millis(9));
         assert!(!delay.take());
+    }
+
+    #[test]
+    fn every_second_is_acknowledged_however_small_full_segments_are() {
+        for quick in [0, 1] {
+            let rule = DelayedAck { quick, ..RULE };
+            let mut delay = Delay::new(Duration::from_secs(1), 100);
+            let at_once = (1..8).filter(|ms| {
+                delay.wait(rule, 100, Instant::from_millis(*ms));
+                delay.take()
+            });
+            let expected = if quick == 0 { [2, 4, 6] } else { [1, 3, 5] };
+            assert_eq!(at_once.take(3).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[test]

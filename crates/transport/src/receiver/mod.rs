@@ -118,7 +118,7 @@ impl Receiver {
     pub fn by(options: Arc<Options>) -> Self {
         Self {
             assembly: Assembly::default(),
-            delay: Delay::new(options.rto_initial.0),
+            delay: Delay::new(options.rto_initial.0, options.mss),
             held_at: u64::MAX,
             edge: u64::from(options.receive_window),
             latest: PacketId::default(),
@@ -256,11 +256,13 @@ impl Receiver {
         self.delay.take().then(|| self.acknowledge(now))
     }
 
-    /// The acknowledgement that a segment with data of this end's own carries: of what has arrived since the last one, whether
+    /// The acknowledgement that a segment of this end's own with `len` octets carries: of what has arrived since the last one, whether
     /// it is due already or not. Where data answer data within the delay of acknowledgements these no longer go at once, as
     /// in the kernel's interactive sessions.
-    pub fn poll_with_data(&mut self, now: Instant) -> Option<Ack> {
-        self.delay.answer(self.options.delayed_ack, now);
+    pub fn poll_with_data(&mut self, len: u16, now: Instant) -> Option<Ack> {
+        if len > 0 {
+            self.delay.answer(self.options.delayed_ack, now);
+        }
         self.delay.take_early().then(|| self.acknowledge(now))
     }
 
