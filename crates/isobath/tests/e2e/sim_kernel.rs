@@ -15,8 +15,8 @@ struct Script {
 const ONE: &str = "> 100\nt 0\n< 5000\nt 0\n";
 const TURNS: &str = "> 100\nt 0\n< 300\nt 0\n> 100\nt 0\n< 300\nt 0\n> 100\nt 0\n< 300\nt 0\n";
 const PAUSE: &str = "> 100\nt 0\n< 5000\nt 600000\n> 200\nt 0\n< 20000\nt 0\n";
-/// More than is written at a time, twice; the second after a pause of a timeout.
-const LONG: &str = "> 100\nt 0\n< 40000\nt 1000000\n> 100\nt 0\n< 20000\nt 0\n";
+/// Twenty-two segments, all acknowledged at once: sixteen are at the beginning, and again after the pause.
+const LONG: &str = "> 100\nt 0\n< 15000\nt 1000000\n> 100\nt 0\n< 15000\nt 0\n";
 const THOUGHTFUL: &str = "> 460\nt 50000\n< 5000\nt 300000\n> 460\nt 50000\n< 5000\nt 300000\n> 460\nt 50000\n< 5000\nt 0\n";
 
 const SCRIPTS: [Script; 12] = [
@@ -32,7 +32,7 @@ const SCRIPTS: [Script; 12] = [
     script("the response lost", ONE, [&[], &[3, 4, 5, 6]]),
     script("the acceptor's end lost", ONE, [&[], &[7]]),
     script("ends that think", THOUGHTFUL, [&[], &[]]),
-    script("long responses", LONG, [&[], &[]]),
+    script("two responses, a second apart", LONG, [&[], &[]]),
     script("taking turns", TURNS, [&[], &[]]),
     script("taking turns, a response lost", TURNS, [&[], &[4]]),
     script(
