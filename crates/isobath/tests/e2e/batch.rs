@@ -283,6 +283,8 @@ fn a_batch_that_cannot_go_on_is_told_in_one_line() {
         let ran = run(place.path(), &["batch", "--resume", "out"]);
         assert!(ran.refused(2).contains(said), "{ran:#?}");
     };
+    resume("there is no folder out");
+    fs::create_dir(at("out")).unwrap();
     resume("out holds no batch.json");
     // A batch whose only place is a port that answers nobody needs no networks.
     let hosts = "pause = '0s'\nplans = ['probes.toml']\nhosts = [{ host = '127.0.0.1:1' }]";

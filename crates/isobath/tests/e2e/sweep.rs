@@ -214,6 +214,11 @@ fn what_cannot_be_swept_is_told_in_one_line() {
             .refused(2)
             .contains("--resume")
     );
+    assert!(
+        sweep(place.path(), &["--resume", "nowhere"])
+            .refused(2)
+            .contains("there is no folder nowhere")
+    );
 }
 
 #[test]

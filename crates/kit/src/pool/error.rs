@@ -37,6 +37,12 @@ pub enum Error {
         /// The host, as the batch names it.
         host: String,
     },
+    /// There is no such folder.
+    #[error("there is no folder {} - name one in which a run was begun", path.display())]
+    Missing {
+        /// The folder that was named.
+        path: PathBuf,
+    },
     /// The folder holds no batch.
     #[error("{} holds no batch.json - name the folder of a batch", path.display())]
     NoBatch {

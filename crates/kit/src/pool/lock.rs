@@ -32,10 +32,10 @@ pub fn create(dir: &Path) -> Result<Lock, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::Busy`], or [`Error::NoBatch`] when there is no such folder.
+/// [`Error::Busy`], or [`Error::Missing`] when there is no such folder.
 pub fn lock(dir: &Path) -> Result<Lock, Error> {
     let file = sys::files::open_folder(dir).map_err(|source| match source.kind() {
-        ErrorKind::NotFound => Error::NoBatch {
+        ErrorKind::NotFound => Error::Missing {
             path: dir.to_owned(),
         },
         _ => Error::Read {

@@ -96,7 +96,7 @@ fn a_folder_in_use_is_refused() {
     let _held = lock(&dir).unwrap();
     assert!(matches!(lock(&dir), Err(Error::Busy { .. })));
     let nowhere = place.path().join("nowhere");
-    assert!(matches!(lock(&nowhere), Err(Error::NoBatch { .. })));
+    assert!(matches!(lock(&nowhere), Err(Error::Missing { .. })));
 }
 
 proptest::proptest! {
