@@ -22,6 +22,7 @@ mod flow;
 mod handshake;
 mod packet;
 mod stack;
+mod strays;
 
 pub use connection::{Connection, Settings, Terms};
 pub use packet::{Data, Datagram, Tcp};

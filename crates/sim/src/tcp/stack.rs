@@ -3,11 +3,10 @@
 use super::by_flow::ByFlow;
 use super::connection::{Connection, Settings, Terms};
 use super::packet::Tcp;
+use super::strays::Strays;
 use crate::{Addressed, Headers, NodeId, Parcel};
-use foldhash::fast::FixedState;
 use path::{Family, Packet, RadixHeap};
-use std::collections::{HashSet, VecDeque};
-use transport::{Ack, SackBlocks, Segment};
+use std::collections::VecDeque;
 use units::{Dscp, Ecn, FlowId, Instant};
 
 /// Brings memory near the processor before it is needed. Whoever drives hosts with many connections knows how.
@@ -62,10 +61,7 @@ pub struct Stack {
     ready: VecDeque<u32>,
     /// Connections whose writers waited for room, and have it.
     drained: VecDeque<Key>,
-    /// Answers to packets that belong to no connection.
-    strays: VecDeque<Parcel<Tcp>>,
-    /// Flows from here whose connections were given up, and are forgotten.
-    given_up: HashSet<u64, FixedState>,
+    strays: Strays,
     /// When the SYN left that asked for a connection last.
     asked: Instant,
     /// Connections whose entries are being fetched, the latest last.
@@ -120,8 +116,7 @@ impl Stack {
             timers: RadixHeap::default(),
             ready: VecDeque::new(),
             drained: VecDeque::new(),
-            strays: VecDeque::new(),
-            given_up: HashSet::default(),
+            strays: Strays::default(),
             asked: Instant::ZERO,
             foreseen: VecDeque::new(),
         }
@@ -139,8 +134,8 @@ impl Stack {
     }
 
     /// Refuses it.
-    pub fn refuse(&mut self, from: NodeId, flow: FlowId, now: Instant) {
-        self.stray(from, back(flow), Tcp::Reset, now);
+    pub fn refuse(&mut self, from: NodeId, flow: FlowId) {
+        self.strays.refuse(from, back(flow));
     }
 
     fn enter(&mut self, connection: Connection, to: NodeId, flow: FlowId) -> Key {
@@ -174,7 +169,7 @@ impl Stack {
                 self.asked = *sent;
                 return Incoming::Asked { from, flow };
             }
-            self.answer_late(packet, now);
+            self.strays.answer(packet);
             return Incoming::Nothing;
         };
         let Some(entry) = entry_of(&mut self.entries, key) else {
@@ -219,24 +214,6 @@ impl Stack {
         Some((Key(key), before))
     }
 
-    /// A packet of a connection that is over. One that was given up is reset (RFC 9293 section 3.10.7.1); in any other, what has been said
-    /// is acknowledged as in `TIME-WAIT` (section 3.10.7.4).
-    fn answer_late(&mut self, packet: &Parcel<Tcp>, now: Instant) {
-        let flow = back(packet.flow);
-        let answer = match &packet.body.payload {
-            Tcp::Reset | Tcp::Udp(_) => return,
-            _ if self.given_up.contains(&flow.0) => Tcp::Reset,
-            Tcp::Data(data) => Tcp::Ack(Box::new(last_ack(&data.segment))),
-            _ => return,
-        };
-        self.stray(packet.body.from, flow, answer, now);
-    }
-
-    fn stray(&mut self, to: NodeId, flow: FlowId, tcp: Tcp, now: Instant) {
-        let packet = self.packet(to, flow, (tcp, Ecn::NotEct), now);
-        self.strays.push_back(packet);
-    }
-
     /// The instant of [`Stack::next_timeout`] has come; `changed` gets the connections with something new.
     pub fn handle_timeout(&mut self, now: Instant, changed: &mut Vec<Key>) {
         while let Some((at, key)) = self.timers.pop_due(now) {
@@ -268,8 +245,8 @@ impl Stack {
 
     /// The next packet to send.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Parcel<Tcp>> {
-        if let Some(stray) = self.strays.pop_front() {
-            return Some(stray);
+        if let Some((to, flow, answer)) = self.strays.pop() {
+            return Some(self.packet(to, flow, (answer, Ecn::NotEct), now));
         }
         while let Some(&key) = self.ready.front() {
             let Some(entry) = entry_of(&mut self.entries, key) else {
@@ -299,7 +276,7 @@ impl Stack {
         if entry.is_released && entry.connection.is_over() {
             self.by_flow.remove(entry.flow);
             if entry.connection.is_refused() || entry.connection.is_broken() {
-                self.given_up.insert(entry.flow.0);
+                self.strays.give_up(entry.flow);
             }
             self.entries[key as usize] = None;
             self.free.push(key);
@@ -424,18 +401,4 @@ impl Stack {
 /// The connection `key`, if it is there.
 fn entry_of(entries: &mut [Option<Entry>], key: u32) -> Option<&mut Entry> {
     entries.get_mut(key as usize)?.as_mut()
-}
-
-/// The acknowledgement of the last segment of a connection.
-fn last_ack(segment: &Segment) -> Ack {
-    Ack {
-        ack: segment.seq.plus(1),
-        id: segment.id,
-        highest: segment.id,
-        echo: segment.sent,
-        delay_ns: 0,
-        window: u32::MAX >> 1,
-        ece: false,
-        sack: SackBlocks::NONE,
-    }
 }

@@ -136,7 +136,7 @@ impl Node for Host {
         match self.stack.handle_packet(&packet, now) {
             Incoming::Changed(key) => self.attend(key, now),
             Incoming::Asked { from, flow } if self.script.refuses => {
-                self.stack.refuse(from, flow, now);
+                self.stack.refuse(from, flow);
             }
             Incoming::Asked { from, flow } => {
                 let key = self.stack.accept(from, flow, self.terms, now);

@@ -174,7 +174,7 @@ impl Host {
     fn accept(&mut self, from: NodeId, flow: FlowId, now: Instant) {
         let number = number_of(flow);
         let Some(part) = self.expected.remove(&number) else {
-            return self.stack.refuse(from, flow, now);
+            return self.stack.refuse(from, flow);
         };
         let terms = self.terms(&part, Side::Acceptor, back(flow));
         let key = self.stack.accept(from, flow, terms, now);

@@ -120,8 +120,8 @@ impl Application for Sender {
         self.go_on(stack, now);
     }
 
-    fn handle_asked(&mut self, from: NodeId, flow: FlowId, stack: &mut Stack, now: Instant) {
-        stack.refuse(from, flow, now);
+    fn handle_asked(&mut self, from: NodeId, flow: FlowId, stack: &mut Stack, _: Instant) {
+        stack.refuse(from, flow);
     }
 
     fn handle_timeout(&mut self, stack: &mut Stack, now: Instant) {

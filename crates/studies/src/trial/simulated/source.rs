@@ -91,8 +91,8 @@ impl Application for Source {
         self.write(stack, now);
     }
 
-    fn handle_asked(&mut self, from: NodeId, flow: FlowId, stack: &mut Stack, now: Instant) {
-        stack.refuse(from, flow, now);
+    fn handle_asked(&mut self, from: NodeId, flow: FlowId, stack: &mut Stack, _: Instant) {
+        stack.refuse(from, flow);
     }
 
     fn handle_timeout(&mut self, stack: &mut Stack, now: Instant) {

@@ -65,8 +65,8 @@ impl Application for Web {
         self.open_due(stack, now);
     }
 
-    fn handle_asked(&mut self, from: NodeId, flow: FlowId, stack: &mut Stack, now: Instant) {
-        stack.refuse(from, flow, now);
+    fn handle_asked(&mut self, from: NodeId, flow: FlowId, stack: &mut Stack, _: Instant) {
+        stack.refuse(from, flow);
     }
 
     fn handle_timeout(&mut self, stack: &mut Stack, now: Instant) {
