@@ -44,4 +44,5 @@ pub mod udpst;
 pub mod usage;
 pub mod virtual_links;
 pub mod virtual_path;
+mod waking;
 pub mod warnings;

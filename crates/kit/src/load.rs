@@ -2,6 +2,7 @@
 
 use crate::secret::secret;
 use crate::stream::{PATIENCE, is_timeout};
+use crate::waking::Waking;
 use socket2::SockRef;
 use stats::random::SplitMix64;
 use std::io::Write;
@@ -17,8 +18,6 @@ const BLOCK: usize = 64 * 1_024;
 /// The kernel wakes the sender when less than this is unsent. What is written but unsent says nothing about the path and
 /// would have to be thrown away at the end.
 const UNSENT: u32 = 128 * 1_024;
-/// The receiver is woken when this much has come; the counts are the kernel's and do not depend on it.
-pub(crate) const RECEIVE_AT_ONCE: u32 = 32 * 1_024;
 /// Octets thrown away in one call.
 pub(crate) const DISCARD: usize = 4 << 20;
 
@@ -64,6 +63,7 @@ pub fn send_counted(socket: &TcpStream, until: Instant, abort: &dyn Fn() -> bool
 pub fn receive(socket: &TcpStream, read: &AtomicU64, abort: &dyn Fn() -> bool) -> Option<Instant> {
     let _ = socket.set_read_timeout(Some(PATIENCE));
     let (mut first, mut taken) = (None, 0);
+    let mut waking = Waking::new(clock::now());
     while !abort() {
         match tcp::discard(socket, DISCARD) {
             Ok(0) => break,
@@ -71,11 +71,9 @@ pub fn receive(socket: &TcpStream, read: &AtomicU64, abort: &dyn Fn() -> bool) -
                 taken += count as u64;
                 // Nobody else writes it.
                 read.store(taken, Ordering::Relaxed);
-                if first.is_none() {
-                    first = Some(clock::now());
-                    // Without it the receiver is only woken more often.
-                    let _ = tcp::set_receive_threshold(socket, RECEIVE_AT_ONCE);
-                }
+                let now = clock::now();
+                first.get_or_insert(now);
+                waking.apply(socket, count, now);
             }
             Err(error) if is_timeout(&error) => {}
             Err(_) => break,

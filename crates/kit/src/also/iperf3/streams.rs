@@ -3,6 +3,7 @@
 use super::TICK;
 use crate::load;
 use crate::stream::{PATIENCE, is_timeout};
+use crate::waking::Waking;
 use far_ends::iperf3::{COOKIE, Head, Params, Stream, Tally};
 use socket2::SockRef;
 use std::net::{Shutdown, TcpStream};
@@ -135,7 +136,7 @@ impl Course<'_> {
 
     fn receive(&self, socket: &TcpStream) -> Stream {
         let _ = socket.set_read_timeout(Some(PATIENCE));
-        let _ = tcp::set_receive_threshold(socket, load::RECEIVE_AT_ONCE);
+        let mut waking = Waking::new(clock::now());
         let arrived = || tcp::info(socket).ok()?.bytes_received;
         // The cookie is none of the test's octets.
         let mut before = COOKIE as u64;
@@ -143,7 +144,7 @@ impl Course<'_> {
         while !self.is_over() {
             match tcp::discard(socket, load::DISCARD) {
                 Ok(0) => break,
-                Ok(_) => {}
+                Ok(count) => waking.apply(socket, count, clock::now()),
                 Err(error) if is_timeout(&error) => {}
                 Err(_) => break,
             }
