@@ -27,6 +27,15 @@ pub use overlay::{Overlay, overlays};
 
 use stats::random::SplitMix64;
 use std::time::Duration;
+use transport::{CongestionControl, Options};
+
+/// How a lab's hosts do TCP: by CUBIC, as every lab's kernel does.
+pub fn options() -> Options {
+    Options {
+        congestion_control: CongestionControl::Cubic,
+        ..Options::default()
+    }
+}
 
 /// The most by which applications begin later than planned.
 const LATE: f64 = 0.1;

@@ -4,12 +4,11 @@ use super::Told;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::dumbbell::Place;
-use crate::dumbbell::simulated::{Body, Host, network, overlays};
+use crate::dumbbell::simulated::{Body, Host, network, options, overlays};
 use crate::medianet::plan::Plan;
 use crate::medianet::sender::Times;
 use lab::Topology;
 use sim::{Builder, LinkId, NodeId, Parcel, Tap, World};
-use transport::Options;
 
 /// Nanoseconds of a bin in which packets are counted together.
 const BIN: u64 = 1_000_000;
@@ -57,7 +56,7 @@ impl Stage<'_> {
         let mut builder = Builder::default();
         let network = network(topology, plan.seed, &mut builder)?;
         let [from, to] = [network.node(&place.source)?, network.node(&place.sink)?];
-        let options = Options::default();
+        let options = options();
         let [near, far] = overlays([from, to], plan.carrying(), &options)?;
         let sender = Box::new(Sender::new(to, times, told.clone(), plan.seed));
         let receiver = Box::new(Receiver::new(told.clone()));

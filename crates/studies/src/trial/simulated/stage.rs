@@ -5,13 +5,12 @@ use super::source::Source;
 use super::watch::Watch;
 use super::web::Web;
 use crate::dumbbell::Place;
-use crate::dumbbell::simulated::{Application, Host, network, overlays};
+use crate::dumbbell::simulated::{Application, Host, network, options, overlays};
 use crate::trial::plan::Plan;
 use crate::trial::run::Times;
 use crate::trial::source::Seconds;
 use lab::Topology;
 use sim::{Builder, LinkId, NodeId, World};
-use transport::Options;
 
 /// See the [module](self).
 pub(super) struct Stage<'a> {
@@ -36,7 +35,7 @@ impl<'a> Stage<'a> {
         let mut builder = Builder::default();
         let network = network(topology, plan.seed, &mut builder)?;
         let hosts = [network.node(&place.source)?, network.node(&place.sink)?];
-        let options = Options::default();
+        let options = options();
         let times = [times.origin, times.end];
         let [near, far] = overlays(hosts, plan.carrying(), &options)?;
         let segment = if plan.riding {
