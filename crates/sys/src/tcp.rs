@@ -207,7 +207,8 @@ pub fn set_transmit_delay(fd: &impl AsFd, delay: Duration) -> Result<(), Error> 
 }
 
 /// Has a blocked receiver woken only when `octets` have come, or the connection ends (`SO_RCVLOWAT`): fewer wake-ups
-/// where nobody waits for the data itself.
+/// where nobody waits for the data itself. Linux does not enlarge the window for what waits to be read (from 6.16 on), so it should be little
+/// compared with what comes in a round trip.
 ///
 /// # Errors
 /// When the kernel refuses.

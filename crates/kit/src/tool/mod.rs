@@ -42,8 +42,13 @@ pub const fn number(train: u32, place: u32) -> [u8; 8] {
 /// The train and the place that a probe's own octets say; none for those of another tool.
 pub fn told_by(header: &[u8]) -> Option<(u32, u32)> {
     let number = u64::from_be_bytes(header.try_into().ok()?);
-    let halves = (number >> 32, number & 0xffff_ffff);
-    Some((halves.0.try_into().ok()?, halves.1.try_into().ok()?))
+    Some(train_and_place(number))
+}
+
+/// The train and the place in a probe's number.
+#[expect(clippy::cast_possible_truncation, reason = "they are its halves")]
+const fn train_and_place(number: u64) -> (u32, u32) {
+    ((number >> 32) as u32, number as u32)
 }
 
 /// Why a train was not carried.
@@ -256,7 +261,9 @@ impl<'a, L: Line> Tool<'a, L> {
             }
             Message::Arrival { arrival, .. } => {
                 if let Some((number, arrival)) = self.target.probe(&arrival) {
-                    self.latest = self.line.now();
+                    if train_and_place(number).0 == self.id {
+                        self.latest = self.line.now();
+                    }
                     self.arrived.entry(number).or_insert(arrival);
                 }
             }
@@ -291,17 +298,18 @@ impl<'a, L: Line> Tool<'a, L> {
 
     /// The arrivals of the `count` probes of train `id`, once all are there or no more come.
     fn collect(&mut self, train: &Train, id: u32, count: usize) -> Result<Vec<Arrival>, Trouble> {
-        let first = u64::from_be_bytes(number(id, 0));
         let began = self.line.now();
-        // What is still under way of trains before has lower numbers.
-        self.arrived = self.arrived.split_off(&first);
-        while self.arrived.len() < count {
+        loop {
+            // What is still under way of trains before comes at any time.
+            self.arrived
+                .retain(|number, _| train_and_place(*number).0 == id);
             let longest = if train.echo {
                 patience(&self.arrived)
             } else {
                 PATIENCE
             };
-            if self.line.now().since(self.latest.max(began)) >= longest {
+            let waited = self.line.now().since(self.latest.max(began));
+            if self.arrived.len() >= count || waited >= longest {
                 break;
             }
             self.hear()?;
@@ -309,7 +317,7 @@ impl<'a, L: Line> Tool<'a, L> {
         let arrivals = std::mem::take(&mut self.arrived).into_iter();
         Ok(arrivals
             .map(|(number, arrival)| Arrival {
-                number: u32::try_from(number - first).unwrap_or(u32::MAX),
+                number: train_and_place(number).1,
                 ..arrival
             })
             .collect())
@@ -351,6 +359,75 @@ fn first_train() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    const FAR: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    /// A manager that says these one after the other, whatever it hears.
+    struct Scripted {
+        now: Instant,
+        says: VecDeque<Message>,
+    }
+
+    impl Line for Scripted {
+        fn now(&self) -> Instant {
+            self.now
+        }
+
+        fn say(&mut self, _: Message) -> Result<(), Trouble> {
+            Ok(())
+        }
+
+        fn hear(&mut self) -> Result<Vec<Message>, Trouble> {
+            self.now += LOOK;
+            Ok(self.says.pop_front().into_iter().collect())
+        }
+
+        fn sleep_until(&mut self, until: Instant) {
+            self.now = until;
+        }
+    }
+
+    fn arrival(train: u32, place: u32) -> Message {
+        Message::Arrival {
+            from: FAR,
+            arrival: mgrp::transaction::Arrival {
+                channel: Target::of_manager(FAR, 0).channels()[0],
+                octets: 500,
+                sequence: 0,
+                sent_ns: 0,
+                arrived_ns: 0,
+                header: number(train, place).to_vec(),
+            },
+        }
+    }
+
+    #[test]
+    fn a_late_probe_of_the_train_before_is_none_of_this_one() {
+        let outcome = |id| Message::Outcome {
+            id,
+            outcome: Outcome {
+                gaps: vec![mgrp::transaction::Gap::default(); 2],
+                ..Outcome::default()
+            },
+        };
+        let line = Scripted {
+            now: Instant::ZERO,
+            says: VecDeque::new(),
+        };
+        let never = AtomicBool::new(false);
+        let mut tool = Tool::over(line, Target::of_manager(FAR, 0), 6, &never);
+        let train = Train::periodic(2, 500, Duration::from_millis(1));
+        let mut carried = |says: &[Message]| -> Vec<u32> {
+            tool.line.says.extend(says.iter().cloned());
+            let arrivals = tool.carry(&train).unwrap().passage.arrivals;
+            arrivals.iter().map(|arrival| arrival.number).collect()
+        };
+        // The first train's second probe is late, and comes when the second train's are awaited.
+        assert_eq!(carried(&[outcome(7), arrival(7, 0)]), [0]);
+        let late = [outcome(8), arrival(8, 0), arrival(7, 1), arrival(8, 1)];
+        assert_eq!(carried(&late), [0, 1]);
+    }
 
     #[test]
     fn a_probe_says_its_train_and_its_place() {

@@ -29,7 +29,7 @@ use stats::random::SplitMix64;
 use std::time::Duration;
 use transport::{CongestionControl, Options};
 
-/// How a lab's hosts do TCP: by CUBIC, as every lab's kernel does.
+/// How a lab's hosts do TCP: by CUBIC, unless they are told otherwise.
 pub fn options() -> Options {
     Options {
         congestion_control: CongestionControl::Cubic,
