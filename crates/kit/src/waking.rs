@@ -40,7 +40,7 @@ impl Waking {
     /// `socket` has read `count` octets more at `now`.
     pub(crate) fn apply(&mut self, socket: &TcpStream, count: usize, now: Instant) {
         if let Some(threshold) = self.next(count as u64, now) {
-            // Without it the receiver is only woken more often.
+            // Where the kernel refuses one it refuses all, and every segment wakes the receiver.
             let _ = tcp::set_receive_threshold(socket, threshold);
         }
     }

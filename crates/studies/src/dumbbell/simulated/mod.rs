@@ -29,7 +29,7 @@ use stats::random::SplitMix64;
 use std::time::Duration;
 use transport::{CongestionControl, Options};
 
-/// How a lab's hosts do TCP: by CUBIC, unless they are told otherwise.
+/// TCP of a lab's hosts: by CUBIC, as there.
 pub fn options() -> Options {
     Options {
         congestion_control: CongestionControl::Cubic,
