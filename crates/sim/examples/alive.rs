@@ -187,6 +187,7 @@ impl Node for Host {
 fn terms(flow: FlowId) -> Terms {
     Terms {
         seed: flow.0,
+        window: None,
         peer_window: None,
     }
 }

@@ -151,6 +151,10 @@ pub struct DelayedAck {
     /// Segments at the start of a transfer, and after a pause of a retransmission timeout, that are acknowledged at once; short ones always are where
     /// the ends do not take turns (kernels do so to open the window; the RFCs do not). 0 is as the RFCs say.
     pub quick: u32,
+    /// While a segment is missing, three acknowledgements at once, and then one for all that comes in this time, or in a twentieth of the RTT
+    /// (kernels do so; RFC 5681 section 4.2 has one at once for each). It takes a receiver that knows the RTT, as those of virtual time's
+    /// connections do. 0 is as the RFC says.
+    pub compression: Span,
 }
 
 impl Default for Options {
@@ -202,6 +206,7 @@ impl Default for DelayedAck {
             every: 2,
             interval: Span::from_millis(40),
             quick: 16,
+            compression: Span::from_millis(1),
         }
     }
 }

@@ -544,6 +544,7 @@ fn every_second_segment_is_acknowledged_and_a_single_one_after_a_while() {
         every: 2,
         interval: Span::from_millis(40),
         quick: 2,
+        compression: Span::default(),
     });
     assert_eq!(far.hear(0), Some((1, vec![])));
     assert_eq!(far.hear(1), Some((2, vec![])));
@@ -591,6 +592,41 @@ fn sack_blocks_tell_the_latest_first_and_a_duplicate_before_it() {
         Some((5, vec![(0, 1), (10, 11), (8, 9), (6, 7)]))
     );
     assert_eq!(far.0.receipts().duplicates, 2);
+}
+
+/// Linux 6.18's `__tcp_ack_snd_check`: three at once, then one for what comes within a twentieth of the RTT, at most 1 ms.
+#[test]
+fn where_the_rtt_is_known_duplicates_beyond_three_go_together() {
+    let mut far = Far::by(&at_once());
+    far.0
+        .set_round_trip(Duration::from_millis(200), Duration::from_millis(400));
+    let sacks = |end| Some((0, vec![(1, end)]));
+    let heard: Vec<_> = (1..=4).map(|number| far.hear(number)).collect();
+    assert_eq!(heard, [sacks(2), sacks(3), sacks(4), None]);
+    let due = far.0.next_timeout().expect("one waits");
+    assert_eq!(
+        due,
+        far.1 + Duration::from_micros(1_100),
+        "with a timer's slack"
+    );
+    far.0.handle_timeout(due);
+    let ack = far.0.poll_transmit(due).expect("it is time");
+    let blocks: Vec<_> = ack.sack.iter().collect();
+    assert_eq!((ack.ack, blocks), (Seq(0), vec![(Seq(1), Seq(5))]));
+    assert_eq!(far.0.next_timeout(), None);
+    // What fills the gap is acknowledged at once, and after it three are again.
+    far.1 = due;
+    assert_eq!(far.hear(0), Some((5, vec![])));
+    assert_eq!(far.hear(7), Some((5, vec![(7, 8)])));
+    // Without SACK each is: the sender can only count.
+    let mut plain = Far::by(&Options {
+        recovery: Recovery::NewReno,
+        ..at_once()
+    });
+    plain
+        .0
+        .set_round_trip(Duration::from_millis(200), Duration::from_millis(400));
+    assert!((1..=9).all(|number| plain.hear(number).is_some()));
 }
 
 /// Every segment is acknowledged at once.

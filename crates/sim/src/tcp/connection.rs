@@ -47,6 +47,9 @@ impl Settings {
 pub struct Terms {
     /// Names of packets come from it.
     pub seed: u64,
+    /// Octets that this end has room for at a time, if that is bounded. Its peer keeps to it; here it says how many segments are acknowledged
+    /// at once.
+    pub window: Option<u32>,
     /// Octets that the peer has room for at a time; without it there is no limit.
     pub peer_window: Option<u32>,
 }

@@ -253,6 +253,7 @@ pub(crate) fn play_over(
                 script,
                 terms: Terms {
                     seed: number.into(),
+                    window: script.window,
                     peer_window: peer.window,
                 },
                 opens: (number == 0).then_some(NodeId(1)),

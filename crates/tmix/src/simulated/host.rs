@@ -167,6 +167,7 @@ impl Host {
     fn terms(&self, part: &Part, side: Side, flow: FlowId) -> Terms {
         Terms {
             seed: self.stage.seed ^ flow.0.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            window: binding_window(part, side),
             peer_window: binding_window(part, side.other()),
         }
     }

@@ -2,11 +2,14 @@
 //!
 //! By the RFCs at the second full segment, and at the latest after an interval. As the Linux kernel does it, besides at once:
 //!
-//! - the first few segments of a transfer, and as many after a pause or a duplicate, when the sender's window is small;
+//! - the first few segments of a transfer, and as many after a pause or a duplicate, when the sender's window is small: up to half of those
+//!   that fit into the receive window, and those with which this still grows;
 //! - a segment that is shorter than the others, for the sender may have no more.
 //!
-//! But where the ends take turns, an acknowledgement waits for the answer, which can carry it.
+//! But where the ends take turns, an acknowledgement waits for the answer, which can carry it. And of many duplicates one may stand for the rest
+//! ([`super::compression`]).
 
+use super::compression::Compression;
 use crate::DelayedAck;
 use std::time::Duration;
 use units::Instant;
@@ -16,6 +19,10 @@ const QUICK_AFTER_DUPLICATE: u32 = 16;
 /// What is held to be a full segment before one has come, and the least that two shorter ones must have to be held for full (the
 /// kernel's `TCP_MSS_DEFAULT`).
 const USUAL: u16 = 536;
+/// The window grows with segments of so many octets or more (`tcp_event_data_recv`).
+const GROWS_WITH: u16 = 128;
+/// Duplicates wait for this part of the RTT (the kernel's 5 %).
+const PART_OF_RTT: u32 = 20;
 
 /// The state of one delay. All its methods are given the same rule.
 #[derive(Debug)]
@@ -26,8 +33,13 @@ pub(super) struct Delay {
     until: Instant,
     /// After so many microseconds the sender begins anew.
     pause_us: u32,
+    /// The RTT as far as it is known; zero is unknown.
+    rtt_us: u32,
     /// Acknowledgements that are still sent at once.
     quick: u32,
+    /// Octets of the receive window; `u32::MAX` is any number. And segments with which it still grows.
+    window: u32,
+    growing: u32,
     /// Octets that wait for one.
     waiting: u32,
     /// Octets of a full segment, and of the latest shorter one that had as many as is usual.
@@ -36,45 +48,68 @@ pub(super) struct Delay {
     /// What arrives is answered with data (the kernel's ping-pong mode).
     takes_turns: bool,
     is_due: bool,
+    compression: Compression,
 }
 
 impl Delay {
     /// Nothing has come. After a pause of `rto` without data the sender begins anew; its segments have up to `mss` octets.
     pub(super) fn new(rto: Duration, mss: u16) -> Self {
-        let mut delay = Self {
+        Self {
             received: Instant::FAR_FUTURE,
             until: Instant::FAR_FUTURE,
-            pause_us: 0,
+            pause_us: microseconds(rto),
+            rtt_us: 0,
             quick: 0,
+            window: u32::MAX,
+            growing: 0,
             waiting: 0,
             full: USUAL.min(mss),
             short: 0,
             takes_turns: false,
             is_due: false,
-        };
-        delay.set_pause(rto);
-        delay
+            compression: Compression::new(),
+        }
     }
 
-    pub(super) fn set_pause(&mut self, rto: Duration) {
-        self.pause_us = u32::try_from(rto.as_micros()).unwrap_or(u32::MAX);
+    pub(super) fn set_round_trip(&mut self, rtt: Duration, rto: Duration) {
+        (self.rtt_us, self.pause_us) = (microseconds(rtt), microseconds(rto));
+    }
+
+    /// The receive window has `octets`, and grows with the next `growing` segments.
+    pub(super) const fn set_window(&mut self, octets: u32, growing: u32) {
+        (self.window, self.growing) = (octets, growing);
     }
 
     /// A segment in order arrived, with `len` octets.
     pub(super) fn wait(&mut self, rule: DelayedAck, len: u16, now: Instant) {
         let pause = Duration::from_micros(self.pause_us.into());
+        let is_short = self.is_short(len);
         if self.received == Instant::FAR_FUTURE || now.since(self.received) > pause {
-            self.quick = self.quick.max(rule.quick);
+            self.hasten(rule.quick);
+        }
+        if self.growing > 0 && len >= GROWS_WITH {
+            self.growing -= 1;
+            // As the kernel does it (`tcp_grow_window`): one more, of an even number.
+            self.quick |= 1;
         }
         self.received = now;
         self.waiting = self.waiting.saturating_add(len.into());
-        let is_short = self.is_short(len);
         let is_prompt = rule.quick > 0 && (self.quick > 0 || is_short) && !self.takes_turns;
         let allowed = u32::from(self.full).saturating_mul(rule.every.saturating_sub(1));
         self.is_due |= is_prompt || self.waiting > allowed;
         if self.until == Instant::FAR_FUTURE {
             self.until = now + rule.interval.0;
         }
+    }
+
+    /// At least so many acknowledgements go at once: `most`, or half as many as segments fit into the window (the kernel's
+    /// `tcp_incr_quickack`).
+    fn hasten(&mut self, most: u32) {
+        let half = match self.window / (2 * u32::from(self.full.max(1))) {
+            0 => 2,
+            half => half,
+        };
+        self.quick = self.quick.max(half.min(most));
     }
 
     /// Whether a segment is shorter than a full one: than the longest so far, or what two of at least 536 octets have had (the kernel's
@@ -93,6 +128,18 @@ impl Delay {
         true
     }
 
+    /// A segment came beyond `next`, the number expected, or brought it one further with something still missing.
+    pub(super) fn miss(&mut self, rule: DelayedAck, next: u64, now: Instant) {
+        let is_quick = self.quick > 0 && !self.takes_turns;
+        if self.is_due || is_quick {
+            self.is_due = true;
+            return;
+        }
+        let part = Duration::from_micros((self.rtt_us / PART_OF_RTT).into());
+        let delay = part.min(rule.compression.0);
+        self.is_due = self.compression.is_at_once(next, delay, now);
+    }
+
     /// Something arrived that the sender must hear of now.
     pub(super) const fn hurry(&mut self) {
         self.is_due = true;
@@ -101,7 +148,7 @@ impl Delay {
     /// A duplicate: the sender is in trouble, and wants to hear of every segment.
     pub(super) fn be_quick(&mut self, rule: DelayedAck) {
         if rule.quick > 0 {
-            self.quick = self.quick.max(QUICK_AFTER_DUPLICATE);
+            self.hasten(QUICK_AFTER_DUPLICATE);
         }
         self.takes_turns = false;
         self.is_due = true;
@@ -124,6 +171,7 @@ impl Delay {
             // No answer came.
             self.takes_turns = false;
         }
+        self.is_due |= self.compression.deadline() <= now;
     }
 
     /// Takes the acknowledgement that is due, if one is.
@@ -133,19 +181,25 @@ impl Delay {
         }
         (self.is_due, self.until, self.waiting) = (false, Instant::FAR_FUTURE, 0);
         self.quick = self.quick.saturating_sub(1);
+        self.compression.end();
         true
     }
 
     /// Takes the acknowledgement that is due or will be: something is about to leave that can carry it.
     pub(super) fn take_early(&mut self) -> bool {
-        self.is_due |= self.until < Instant::FAR_FUTURE;
+        self.is_due |= self.deadline().is_some();
         self.take()
     }
 
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
-        (self.until < Instant::FAR_FUTURE).then_some(self.until)
+        let first = self.until.min(self.compression.deadline());
+        (first < Instant::FAR_FUTURE).then_some(first)
     }
+}
+
+fn microseconds(duration: Duration) -> u32 {
+    u32::try_from(duration.as_micros()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -157,6 +211,7 @@ mod tests {
         every: 2,
         interval: Span::from_millis(40),
         quick: 1,
+        compression: Span::from_millis(1),
     };
 
     fn begun() -> Delay {
@@ -215,6 +270,27 @@ mod tests {
         // What leaves long after the latest arrival is no answer to it.
         delay.answer(RULE, Instant::from_millis(190));
         assert!(comes(&mut delay, 100, 200));
+    }
+
+    /// As Linux 6.18 was seen to do it: 22 of a window that grows six times and has room for 22 pairs, 11 and 7 of windows with room for 10 and
+    /// for 6 pairs that grow once.
+    #[test]
+    fn a_window_bounds_what_is_acknowledged_at_once_and_what_it_grows_with_is_too() {
+        let rule = DelayedAck { quick: 16, ..RULE };
+        for (window, growing, singles) in [
+            (64_240, 6, 22),
+            (29_200, 1, 11),
+            (18_980, 1, 7),
+            (2_000, 0, 2),
+        ] {
+            let mut delay = Delay::new(Duration::from_millis(300), 1_448);
+            delay.set_window(window, growing);
+            let at_once = (1..60).take_while(|ms| {
+                delay.wait(rule, 1_448, Instant::from_millis(*ms));
+                delay.take()
+            });
+            assert_eq!(at_once.count(), singles, "{window}");
+        }
     }
 
     #[test]

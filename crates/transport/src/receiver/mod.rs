@@ -1,29 +1,29 @@
 //! The receiver: which acknowledgement goes back when.
 //!
-//! [`assembly`] knows what has arrived and what SACK says of it, [`delay`] when an acknowledgement is due, [`order`] who came
-//! late. The rest is here:
+//! [`assembly`] knows what has arrived and what SACK says of it, [`delay`] when an acknowledgement is due, [`compression`] which duplicates go
+//! without one, [`order`] who came late. The rest is here:
 //! what of a segment can be true, which time is echoed (RFC 7323 section 4.3), marks (RFC 3168) and the window.
 //!
 //! Segments before the next one expected are duplicates, segments beyond the window are refused. Nothing is remembered of a
 //! refused one, neither its name nor its time; an acknowledgement says where things stand.
 //!
 //! Where RFCs leave freedom this does what the Linux kernel does ([`delay`]). Known differences: the delay has a fixed length, where the kernel's follows the intervals of arrivals above 40 ms;
-//! no acknowledgement is left out when many are due at once (the kernel's SACK compression), and nothing is coalesced before
-//! it is counted (its GRO); the window is constant, where the kernel's grows with the transfer.
+//! nothing is coalesced before it is counted (its GRO); the window is constant, where the kernel's grows with the transfer.
 
 mod assembly;
+mod compression;
 mod delay;
 mod order;
 
 use crate::rarely::{Rarely, Rest};
 use crate::segment::MAX_BLOCKS;
-use crate::{Ack, Options, PacketId, Segment, Seq};
+use crate::{Ack, Options, PacketId, Recovery, Segment, Seq};
 use assembly::{Assembly, Placed};
 use delay::Delay;
 use order::Order;
 use std::sync::Arc;
 use std::time::Duration;
-use units::{Ecn, Instant};
+use units::{Ecn, Instant, Span};
 
 /// SACK blocks that TCP's options have room for beside time stamps (RFC 2018 section 3).
 const BLOCKS_BESIDE_TIMESTAMPS: usize = 3;
@@ -185,17 +185,30 @@ impl Receiver {
         match self.assembly.place(number, segment.len, segment.flags.last) {
             Placed::InOrder { closed_gap } => {
                 self.delay.wait(self.options.delayed_ack, segment.len, now);
-                if closed_gap || segment.flags.last {
+                let is_one_further = self.assembly.next() == number + 1;
+                if closed_gap && self.assembly.has_gap() && is_one_further {
+                    self.miss(now);
+                } else if closed_gap || segment.flags.last {
                     self.delay.hurry();
                 }
             }
-            Placed::Beyond => self.delay.hurry(),
+            Placed::Beyond => self.miss(now),
             Placed::Duplicate => {
                 self.trouble.receipts.duplicates += 1;
                 self.trouble.duplicate = Some(number);
                 self.delay.be_quick(self.options.delayed_ack);
             }
         }
+    }
+
+    /// Something is missing still.
+    fn miss(&mut self, now: Instant) {
+        let mut rule = self.options.delayed_ack;
+        if self.options.recovery != Recovery::Sack {
+            // What waits can be told by SACK alone.
+            rule.compression = Span::default();
+        }
+        self.delay.miss(rule, self.assembly.next(), now);
     }
 
     /// RFC 3168 section 6.1.3: a mark is echoed at once and until `cwr`.
@@ -216,10 +229,17 @@ impl Receiver {
         }
     }
 
-    /// When nothing comes for `rto`, this host's own retransmission timeout, the sender begins with a small window, and wants to
-    /// hear of every segment. The timeout without a round trip until this is called.
-    pub fn set_pause(&mut self, rto: Duration) {
-        self.delay.set_pause(rto);
+    /// The receive window has `octets`, and grows with the next `growing` segments. Without this as many are acknowledged at once as the
+    /// options say.
+    pub const fn set_window(&mut self, octets: u32, growing: u32) {
+        self.delay.set_window(octets, growing);
+    }
+
+    /// What this host's own sender knows of the way. When nothing comes for `rto`, its retransmission timeout, the peer begins with a small
+    /// window, and wants to hear of every segment; duplicates may wait for a part of `rtt`, its smoothed round trip. Until this is called
+    /// the timeout is that without a round trip, and no duplicate waits.
+    pub fn set_round_trip(&mut self, rtt: Duration, rto: Duration) {
+        self.delay.set_round_trip(rtt, rto);
     }
 
     /// What has arrived will be answered, with data or with the end of this direction: its acknowledgement waits for that, as long

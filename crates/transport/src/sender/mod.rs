@@ -254,6 +254,11 @@ impl Sender {
         self.round_trips.min()
     }
 
+    /// The smoothed round trip, after the first sample (RFC 6298).
+    pub fn srtt(&self) -> Option<Duration> {
+        self.round_trips.srtt()
+    }
+
     /// The retransmission timeout, backed off as it is.
     pub const fn rto(&self) -> Duration {
         self.round_trips.rto()

@@ -44,6 +44,7 @@ pub(super) fn options() -> Options {
             every: 2,
             interval: Span::from_millis(200),
             quick: 0,
+            compression: Span::default(),
         },
         ..Options::default()
     }

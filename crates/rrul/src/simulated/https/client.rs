@@ -105,6 +105,7 @@ impl Client {
         let flow = flow(self.id, number);
         let terms = Terms {
             seed: self.seed.wrapping_add(u64::from(number)),
+            window: None,
             peer_window: None,
         };
         self.lines.open(flow);

@@ -68,6 +68,7 @@ impl Server {
             Incoming::Asked { from, flow } => {
                 let terms = Terms {
                     seed: self.seed.wrapping_add(flow.0),
+                    window: None,
                     peer_window: None,
                 };
                 let key = self.stack.accept(from, flow, terms, now);

@@ -167,6 +167,7 @@ impl<'a> TcpEnd<'a> {
     const fn terms(&self) -> Terms {
         Terms {
             seed: self.seed,
+            window: None,
             peer_window: None,
         }
     }

@@ -102,6 +102,7 @@ impl<'a> Host<'a> {
             Some(overlay) if flow == CONTROL => {
                 let terms = Terms {
                     seed: flow.0,
+                    window: None,
                     peer_window: None,
                 };
                 overlay.control.key = Some(self.outside.accept(from, flow, terms, now));

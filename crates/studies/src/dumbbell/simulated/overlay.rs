@@ -162,6 +162,7 @@ impl Overlay {
     pub(super) fn dial(&mut self, outside: &mut Stack, seed: u64, now: Instant) {
         let terms = Terms {
             seed,
+            window: None,
             peer_window: None,
         };
         self.control.key = Some(outside.open(self.nodes[1], CONTROL, terms, now));

@@ -102,6 +102,7 @@ pub(super) fn paper_rules(growth: Rule) -> Options {
             every: 2,
             interval: Span::from_millis(200),
             quick: 0,
+            compression: Span::default(),
         },
         ..Options::default()
     }

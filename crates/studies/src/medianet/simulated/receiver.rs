@@ -48,6 +48,7 @@ impl Application for Receiver {
     fn handle_asked(&mut self, from: NodeId, flow: FlowId, stack: &mut Stack, now: Instant) {
         let terms = Terms {
             seed: back(flow).0,
+            window: None,
             peer_window: None,
         };
         stack.accept(from, flow, terms, now);

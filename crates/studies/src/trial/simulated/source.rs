@@ -99,6 +99,7 @@ impl Application for Source {
         if self.key.is_none() {
             let terms = Terms {
                 seed: self.seed,
+                window: None,
                 peer_window: None,
             };
             self.key = Some(stack.open(self.to, FLOW, terms, now));

@@ -36,6 +36,7 @@ impl Web {
             let number = self.next as u64;
             let terms = Terms {
                 seed: self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                window: None,
                 peer_window: None,
             };
             let key = stack.open(self.to, FlowId(2 * number + 2), terms, now);
