@@ -31,7 +31,9 @@ mod sender;
 mod seq;
 pub mod wire;
 
-pub use options::{CongestionControl, Cubic, DelayedAck, Growth, Options, Recovery, RtoFloor};
+pub use options::{
+    CongestionControl, Cubic, DelayedAck, Growth, Options, Recovery, RenoEstimate, RtoFloor,
+};
 pub use receiver::{Receipts, Receiver};
 pub use segment::{Ack, PacketId, SackBlocks, Segment, SegmentFlags};
 pub use sender::{Cause, Event, Sender, Sent, Snapshot, Violation};

@@ -114,6 +114,20 @@ pub struct Cubic {
     pub fast_convergence: bool,
     /// Leaves slow start when round trips grow (RFC 9406 in spirit; kernels: the delay part of `HyStart`).
     pub hystart: bool,
+    /// How Reno's window is estimated, below which CUBIC's does not stay.
+    pub reno_estimate: RenoEstimate,
+}
+
+/// What CUBIC holds Reno's window to be (RFC 9438 section 4.3).
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RenoEstimate {
+    /// As the RFC says: from the window before the cut on it grows like Reno's, and CUBIC's window is never below it.
+    #[default]
+    Rfc9438,
+    /// As the Linux kernel counts: in whole segments, of which one takes 15/8 of a window's acknowledgements, and CUBIC's window follows within
+    /// another window's. It gets less where windows are small.
+    Linux,
 }
 
 /// How loss is found and repaired.
@@ -196,6 +210,7 @@ impl Default for Cubic {
             c: 0.4,
             fast_convergence: true,
             hystart: true,
+            reno_estimate: RenoEstimate::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::packet::Tcp;
 use crate::Headers;
 use std::sync::Arc;
 use std::time::Duration;
-use transport::{Options, Receiver, Sender};
+use transport::{Options, Receiver, RenoEstimate, Sender};
 use units::{Ecn, Instant};
 
 /// How an end of a connection behaves.
@@ -25,8 +25,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// With `options`, and otherwise as Linux 6.5 and later does it; 16 KiB may wait unsent.
-    pub fn new(options: Options) -> Self {
+    /// With `options`, and otherwise as Linux 6.5 and later does it, CUBIC's estimate of Reno's window included; 16 KiB may wait unsent.
+    pub fn new(mut options: Options) -> Self {
+        options.cubic.reno_estimate = RenoEstimate::Linux;
         Self {
             options: Arc::new(options),
             syn_retries: 6,

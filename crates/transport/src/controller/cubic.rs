@@ -7,14 +7,14 @@
 //!
 //! *As the kernel:* the target is that of one least round trip ahead; it is looked at again when the window has changed or
 //! 1/32 s has passed; growth is at most by half a round trip's acknowledgements (section 4.4's 1.5) and, before the first
-//! loss, at least one in twenty. *Not as the kernel:* its estimate of Reno's window goes by whole segments, the window follows only
-//! a window's acknowledgements later, and the estimate never grows as fast as Reno. So its CUBIC gets less than its Reno where
-//! windows are small, which section 4.3 is there to prevent.
+//! loss, at least one in twenty. *Not as the kernel,* unless `reno_estimate` is `linux`: the kernel's estimate of Reno's window goes by whole
+//! segments, the window follows only a window's acknowledgements later, and the estimate never grows as fast as Reno. So its CUBIC gets
+//! less than its Reno where windows are small, which section 4.3 is there to prevent.
 
 use super::hystart::HyStart;
 use super::{Growing, Window};
-use crate::Options;
 use crate::rarely::{Rarely, Rest};
+use crate::{Options, RenoEstimate};
 use std::sync::Arc;
 use std::time::Duration;
 use units::{Instant, nanos};
@@ -22,7 +22,7 @@ use units::{Instant, nanos};
 /// How often the target is computed while the window stays as it is.
 const REFRESH: Duration = Duration::from_nanos(1_000_000_000 / 32);
 /// The least number of acknowledged segments for one more.
-const LEAST_EVERY: f64 = 2.0;
+const LEAST_EVERY: u32 = 2;
 /// And the most before the first loss.
 const MOST_EVERY_AT_FIRST: f64 = 20.0;
 
@@ -39,8 +39,9 @@ struct Epoch {
     origin: f64,
     /// `cwnd_prior`: the window before the last cut.
     prior: f64,
-    /// `W_est`: what Reno would have (section 4.3).
+    /// `W_est`: what Reno would have (section 4.3). And segments acknowledged since it grew, where it goes by whole ones.
     w_est: f64,
+    counted: u32,
     /// The latest computation: when, for which window, with which result.
     at: Instant,
     for_cwnd: u32,
@@ -55,6 +56,7 @@ impl Epoch {
         origin: 0.0,
         prior: 0.0,
         w_est: 0.0,
+        counted: 0,
         at: Instant::ZERO,
         for_cwnd: 0,
         every: 0,
@@ -115,7 +117,7 @@ impl Cubic {
         let c = self.c();
         let epoch = &mut self.epochs.now;
         epoch.start = Some(growing.now);
-        epoch.w_est = window;
+        (epoch.w_est, epoch.counted) = (window, growing.acked);
         epoch.origin = epoch.w_max.max(window);
         epoch.k = ((epoch.origin - window) / c).cbrt();
     }
@@ -125,7 +127,11 @@ impl Cubic {
         let epoch = &self.epochs.now;
         let t = now.since(start) + self.min_rtt().unwrap_or_default();
         let from_plateau = t.as_secs_f64() - epoch.k;
-        let target = epoch.origin + self.c() * from_plateau.powi(3);
+        let mut beyond = self.c() * from_plateau.powi(3);
+        if self.counts_whole_segments() {
+            beyond = beyond.trunc();
+        }
+        let target = epoch.origin + beyond;
         let every = if target > cwnd {
             cwnd / (target - cwnd)
         } else {
@@ -151,8 +157,30 @@ impl Cubic {
         epoch.w_est += alpha * f64::from(acked) / f64::from(cwnd.max(1));
     }
 
+    fn counts_whole_segments(&self) -> bool {
+        self.options.cubic.reno_estimate == RenoEstimate::Linux
+    }
+
+    /// The same as the kernel counts it (`bictcp_update`): acknowledged segments that earn one more at most, so that the window follows the
+    /// estimate.
+    fn follow_reno(&mut self, cwnd: u32) -> u32 {
+        let beta = self.beta();
+        let eighths = whole(8.0 * (1.0 + beta) / 3.0 / (1.0 - beta));
+        let epoch = &mut self.epochs.now;
+        let each = (cwnd.saturating_mul(eighths) / 8).max(1);
+        // A segment acknowledged is one more only when the next one is.
+        let steps = epoch.counted.saturating_sub(1) / each;
+        epoch.counted -= steps * each;
+        epoch.w_est += f64::from(steps);
+        match whole(epoch.w_est).saturating_sub(cwnd) {
+            0 => u32::MAX,
+            behind => cwnd / behind,
+        }
+    }
+
     fn refresh(&mut self, cwnd: u32, growing: &Growing) {
-        let epoch = &self.epochs.now;
+        let epoch = &mut self.epochs.now;
+        epoch.counted = epoch.counted.saturating_add(growing.acked);
         let is_fresh = growing.now.since(epoch.at) <= REFRESH;
         if epoch.every > 0 && epoch.for_cwnd == cwnd && is_fresh {
             return;
@@ -163,17 +191,26 @@ impl Cubic {
         (self.epochs.now.at, self.epochs.now.for_cwnd) = (growing.now, cwnd);
         let window = f64::from(cwnd);
         let start = self.epochs.now.start.unwrap_or(growing.now);
-        let every = self.cubic_every(window, start, growing.now);
-        self.epochs.now.every = whole(every.max(LEAST_EVERY));
+        let every = whole(self.cubic_every(window, start, growing.now));
+        let most = if self.counts_whole_segments() {
+            self.follow_reno(cwnd)
+        } else {
+            u32::MAX
+        };
+        self.epochs.now.every = every.min(most).max(LEAST_EVERY);
     }
 }
 
 impl Cubic {
     pub(super) fn avoid(&mut self, window: &mut Window, growing: &Growing) {
         self.refresh(window.cwnd, growing);
-        self.count_as_reno(window.cwnd, growing.acked);
-        window.additive_increase(self.epochs.now.every, growing.acked);
-        window.raise_to(whole(self.epochs.now.w_est));
+        if self.counts_whole_segments() {
+            window.additive_increase(self.epochs.now.every, growing.acked);
+        } else {
+            self.count_as_reno(window.cwnd, growing.acked);
+            window.additive_increase(self.epochs.now.every, growing.acked);
+            window.raise_to(whole(self.epochs.now.w_est));
+        }
     }
 
     /// Sections 4.6 and 4.7.
@@ -182,7 +219,12 @@ impl Cubic {
         let (window, beta) = (f64::from(cwnd), self.beta());
         let gives_up_room = self.options.cubic.fast_convergence && window < before.w_max;
         let w_max = if gives_up_room {
-            window * (1.0 + beta) / 2.0
+            let w_max = window * (1.0 + beta) / 2.0;
+            if self.counts_whole_segments() {
+                w_max.trunc()
+            } else {
+                w_max
+            }
         } else {
             window
         };
@@ -271,7 +313,12 @@ mod tests {
     }
 
     fn cut_at(cwnd: u32) -> (Cubic, Window) {
-        let options = Options::default();
+        cut_by(RenoEstimate::Rfc9438, cwnd)
+    }
+
+    fn cut_by(estimate: RenoEstimate, cwnd: u32) -> (Cubic, Window) {
+        let mut options = Options::default();
+        options.cubic.reno_estimate = estimate;
         let (mut cubic, mut window) =
             (Cubic::new(Arc::new(options.clone())), Window::new(&options));
         window.ssthresh = cubic.ssthresh(cwnd);
@@ -302,6 +349,17 @@ mod tests {
         let windows = rounds(&mut cubic, &mut window, &mut Instant::from_millis(1), 20);
         assert!((17..=18).contains(&windows[6]), "{windows:?}");
         assert!((28..=29).contains(&windows[19]), "{windows:?}");
+    }
+
+    /// Linux 6.18's `bictcp_update` and `tcp_cong_avoid_ai`, computed apart.
+    #[test]
+    fn the_kernels_small_window_grows_slower() {
+        let (mut cubic, mut window) = cut_by(RenoEstimate::Linux, 20);
+        let windows = rounds(&mut cubic, &mut window, &mut Instant::from_millis(1), 20);
+        let expected = [
+            15, 16, 17, 17, 18, 18, 19, 19, 19, 19, 20, 20, 20, 21, 21, 22, 22, 23, 23, 24,
+        ];
+        assert_eq!(windows, expected);
     }
 
     #[test]
