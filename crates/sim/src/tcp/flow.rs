@@ -11,12 +11,6 @@ use units::{Ecn, Instant};
 const SMALL_WINDOW: u32 = 536;
 /// No segment is made shorter for a window than this.
 const LEAST_SEGMENT: u32 = 28;
-/// Octets of the window that Linux offers at first.
-const WINDOW: u32 = 64_240;
-/// Segments with which it grows, by two each, to what the receive buffer of 131,072 octets (`tcp_rmem`) has room for. Later growth is not
-/// modelled.
-const GROWING: u32 = 6;
-
 /// See the module.
 #[derive(Debug)]
 #[expect(
@@ -81,12 +75,7 @@ impl Flow {
         let mut sender = Sender::by(options, terms.seed).without_events().trusting();
         sender.handle_handshake(handshake.rtt(echo, now), now);
         let mut receiver = Receiver::by(Arc::clone(&settings.options));
-        let growing = terms.window.map_or(GROWING, |bound| {
-            let growth = bound.saturating_sub(WINDOW);
-            growth.div_ceil(2 * u32::from(mss)).clamp(1, GROWING)
-        });
-        let window = terms.window.unwrap_or(WINDOW).min(WINDOW);
-        receiver.set_window(window, growing);
+        receiver.offer(terms.window, now);
         Self {
             sender,
             receiver,

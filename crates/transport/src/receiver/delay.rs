@@ -10,6 +10,7 @@
 //! ([`super::compression`]).
 
 use super::compression::Compression;
+use super::offer::Offer;
 use crate::DelayedAck;
 use std::time::Duration;
 use units::Instant;
@@ -19,8 +20,6 @@ const QUICK_AFTER_DUPLICATE: u32 = 16;
 /// What is held to be a full segment before one has come, and the least that two shorter ones must have to be held for full (the
 /// kernel's `TCP_MSS_DEFAULT`).
 const USUAL: u16 = 536;
-/// The window grows with segments of so many octets or more (`tcp_event_data_recv`).
-const GROWS_WITH: u16 = 128;
 /// Duplicates wait for this part of the RTT (the kernel's 5 %).
 const PART_OF_RTT: u32 = 20;
 
@@ -37,9 +36,6 @@ pub(super) struct Delay {
     rtt_us: u32,
     /// Acknowledgements that are still sent at once.
     quick: u32,
-    /// Octets of the receive window; `u32::MAX` is any number. And segments with which it still grows.
-    window: u32,
-    growing: u32,
     /// Octets that wait for one.
     waiting: u32,
     /// Octets of a full segment, and of the latest shorter one that had as many as is usual.
@@ -49,6 +45,7 @@ pub(super) struct Delay {
     takes_turns: bool,
     is_due: bool,
     compression: Compression,
+    offer: Offer,
 }
 
 impl Delay {
@@ -60,14 +57,13 @@ impl Delay {
             pause_us: microseconds(rto),
             rtt_us: 0,
             quick: 0,
-            window: u32::MAX,
-            growing: 0,
             waiting: 0,
             full: USUAL.min(mss),
             short: 0,
             takes_turns: false,
             is_due: false,
             compression: Compression::new(),
+            offer: Offer::UNLIMITED,
         }
     }
 
@@ -75,21 +71,20 @@ impl Delay {
         (self.rtt_us, self.pause_us) = (microseconds(rtt), microseconds(rto));
     }
 
-    /// The receive window has `octets`, and grows with the next `growing` segments.
-    pub(super) const fn set_window(&mut self, octets: u32, growing: u32) {
-        (self.window, self.growing) = (octets, growing);
+    pub(super) const fn set_offer(&mut self, offer: Offer) {
+        self.offer = offer;
     }
 
-    /// A segment in order arrived, with `len` octets.
-    pub(super) fn wait(&mut self, rule: DelayedAck, len: u16, now: Instant) {
+    /// A segment in order arrived, with `len` octets, which makes `bytes` in all.
+    pub(super) fn wait(&mut self, rule: DelayedAck, len: u16, bytes: u64, now: Instant) {
         let pause = Duration::from_micros(self.pause_us.into());
         let is_short = self.is_short(len);
         if self.received == Instant::FAR_FUTURE || now.since(self.received) > pause {
             self.hasten(rule.quick);
         }
-        if self.growing > 0 && len >= GROWS_WITH {
-            self.growing -= 1;
-            // As the kernel does it (`tcp_grow_window`): one more, of an even number.
+        let rtt = Duration::from_micros(self.rtt_us.into());
+        if self.offer.grows((len, self.full), bytes, rtt, now) {
+            // As the kernel does it: one more, of an even number.
             self.quick |= 1;
         }
         self.received = now;
@@ -105,7 +100,7 @@ impl Delay {
     /// At least so many acknowledgements go at once: `most`, or half as many as segments fit into the window (the kernel's
     /// `tcp_incr_quickack`).
     fn hasten(&mut self, most: u32) {
-        let half = match self.window / (2 * u32::from(self.full.max(1))) {
+        let half = match self.offer.window() / (2 * u32::from(self.full.max(1))) {
             0 => 2,
             half => half,
         };
@@ -222,7 +217,7 @@ mod tests {
 
     /// Whether a segment is acknowledged at once.
     fn comes(delay: &mut Delay, len: u16, ms: u64) -> bool {
-        delay.wait(RULE, len, Instant::from_millis(ms));
+        delay.wait(RULE, len, 0, Instant::from_millis(ms));
         delay.take()
     }
 
@@ -239,7 +234,7 @@ mod tests {
         assert!(comes(&mut delay, 1_000, 8));
         // None is as short as that by the rules of the RFCs alone.
         let plain = DelayedAck { quick: 0, ..RULE };
-        delay.wait(plain, 100, Instant::from_millis(9));
+        delay.wait(plain, 100, 0, Instant::from_millis(9));
         assert!(!delay.take());
     }
 
@@ -249,7 +244,7 @@ mod tests {
             let rule = DelayedAck { quick, ..RULE };
             let mut delay = Delay::new(Duration::from_secs(1), 100);
             let at_once = (1..8).filter(|ms| {
-                delay.wait(rule, 100, Instant::from_millis(*ms));
+                delay.wait(rule, 100, 0, Instant::from_millis(*ms));
                 delay.take()
             });
             let expected = if quick == 0 { [2, 4, 6] } else { [1, 3, 5] };
@@ -272,24 +267,24 @@ mod tests {
         assert!(comes(&mut delay, 100, 200));
     }
 
-    /// As Linux 6.18 was seen to do it: 22 of a window that grows six times and has room for 22 pairs, 11 and 7 of windows with room for 10 and
-    /// for 6 pairs that grow once.
+    /// As Linux 6.18 was seen to do it: 22 of a window that grows six times, 17, 11 and 7 of windows that grow once.
     #[test]
     fn a_window_bounds_what_is_acknowledged_at_once_and_what_it_grows_with_is_too() {
         let rule = DelayedAck { quick: 16, ..RULE };
-        for (window, growing, singles) in [
-            (64_240, 6, 22),
-            (29_200, 1, 11),
-            (18_980, 1, 7),
-            (2_000, 0, 2),
-        ] {
+        let bounds = [
+            (None, 22),
+            (Some(65_535), 17),
+            (Some(30_000), 11),
+            (Some(20_000), 7),
+        ];
+        for (bound, singles) in bounds {
             let mut delay = Delay::new(Duration::from_millis(300), 1_448);
-            delay.set_window(window, growing);
+            delay.set_offer(Offer::new(bound, Instant::ZERO));
             let at_once = (1..60).take_while(|ms| {
-                delay.wait(rule, 1_448, Instant::from_millis(*ms));
+                delay.wait(rule, 1_448, ms * 1_448, Instant::from_millis(*ms));
                 delay.take()
             });
-            assert_eq!(at_once.count(), singles, "{window}");
+            assert_eq!(at_once.count(), singles, "{bound:?}");
         }
     }
 

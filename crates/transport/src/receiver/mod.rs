@@ -1,18 +1,19 @@
 //! The receiver: which acknowledgement goes back when.
 //!
 //! [`assembly`] knows what has arrived and what SACK says of it, [`delay`] when an acknowledgement is due, [`compression`] which duplicates go
-//! without one, [`order`] who came late. The rest is here:
+//! without one, [`offer`] how the window grows, [`order`] who came late. The rest is here:
 //! what of a segment can be true, which time is echoed (RFC 7323 section 4.3), marks (RFC 3168) and the window.
 //!
 //! Segments before the next one expected are duplicates, segments beyond the window are refused. Nothing is remembered of a
 //! refused one, neither its name nor its time; an acknowledgement says where things stand.
 //!
 //! Where RFCs leave freedom this does what the Linux kernel does ([`delay`]). Known differences: the delay has a fixed length, where the kernel's follows the intervals of arrivals above 40 ms;
-//! nothing is coalesced before it is counted (its GRO); the window is constant, where the kernel's grows with the transfer.
+//! nothing is coalesced before it is counted (its GRO); the window that a sender keeps to is constant.
 
 mod assembly;
 mod compression;
 mod delay;
+mod offer;
 mod order;
 
 use crate::rarely::{Rarely, Rest};
@@ -20,6 +21,7 @@ use crate::segment::MAX_BLOCKS;
 use crate::{Ack, Options, PacketId, Recovery, Segment, Seq};
 use assembly::{Assembly, Placed};
 use delay::Delay;
+use offer::Offer;
 use order::Order;
 use std::sync::Arc;
 use std::time::Duration;
@@ -184,7 +186,9 @@ impl Receiver {
     fn place(&mut self, number: u64, segment: &Segment, now: Instant) {
         match self.assembly.place(number, segment.len, segment.flags.last) {
             Placed::InOrder { closed_gap } => {
-                self.delay.wait(self.options.delayed_ack, segment.len, now);
+                let bytes = self.assembly.bytes();
+                self.delay
+                    .wait(self.options.delayed_ack, segment.len, bytes, now);
                 let is_one_further = self.assembly.next() == number + 1;
                 if closed_gap && self.assembly.has_gap() && is_one_further {
                     self.miss(now);
@@ -229,10 +233,10 @@ impl Receiver {
         }
     }
 
-    /// The receive window has `octets`, and grows with the next `growing` segments. Without this as many are acknowledged at once as the
-    /// options say.
-    pub const fn set_window(&mut self, octets: u32, growing: u32) {
-        self.delay.set_window(octets, growing);
+    /// Acknowledges at once what a Linux receiver does whose window is at most `bound` octets, or grows with what is read. The sender is
+    /// not limited by it. Without this as many are acknowledged at once as the options say.
+    pub fn offer(&mut self, bound: Option<u32>, now: Instant) {
+        self.delay.set_offer(Offer::new(bound, now));
     }
 
     /// What this host's own sender knows of the way. When nothing comes for `rto`, its retransmission timeout, the peer begins with a small
