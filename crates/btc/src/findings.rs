@@ -163,8 +163,9 @@ impl Findings {
         }
     }
 
-    /// What the links of an emulated network have dropped so far on the way of the data.
-    pub fn dropped(&self, network: &Network, direction: Direction) -> u64 {
+    /// What the links of an emulated network have dropped so far on the way of the data; none where a link's own cross traffic may be
+    /// among it.
+    pub fn dropped(&self, network: &Network, direction: Direction) -> Option<u64> {
         let topology = network.topology();
         let servers = topology.servers();
         let mut way = servers
@@ -174,6 +175,11 @@ impl Findings {
         if direction == Direction::Down {
             way.reverse();
         }
+        let met = |hop: &[&str]| topology.direction(hop[0], hop[1]);
+        let mut stages = way.windows(2).filter_map(met).flat_map(|(_, spec)| &spec.0);
+        if stages.any(|stage| stage.cross().is_some()) {
+            return None;
+        }
         let is_on_it = |link: &LinkTruth| {
             way.windows(2).any(|hop| match &*link.direction {
                 "up" => link.link == format!("{}-{}", hop[0], hop[1]),
@@ -182,9 +188,9 @@ impl Findings {
         };
         let links = self.truth();
         let links = links.iter().filter(|link| is_on_it(link));
-        links
-            .map(|link| link.dropped_overflow + link.dropped_aqm + link.dropped_loss)
-            .sum()
+        let dropped =
+            |link: &LinkTruth| link.dropped_overflow + link.dropped_aqm + link.dropped_loss;
+        Some(links.map(dropped).sum())
     }
 
     /// A transfer is over: what its two ends have to say of it.

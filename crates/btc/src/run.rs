@@ -259,7 +259,7 @@ impl Run<'_> {
             return Ok(None);
         };
         self.flush()?;
-        Ok(Some(self.findings.dropped(network, context.plan.direction)))
+        Ok(self.findings.dropped(network, context.plan.direction))
     }
 
     fn collect(&mut self) {

@@ -29,8 +29,20 @@ up = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", packets = 50 } }
 down = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", packets = 50 } }, { kind = "delay", delay = "10ms" }]
 "#;
 
+/// 5 of 8 Mbit/s are taken by what the link generates itself, of which more is lost than of a transfer.
+const SHARED: &str = r#"
+summary = "a small link with cross traffic"
+client = "near"
+server = "far"
+hosts = ["near", "far"]
+[[link]]
+between = ["near", "far"]
+up = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", packets = 20 }, cross = { pace = "poisson", rates = ["5Mbit"], sizes = [200] } }, { kind = "delay", delay = "10ms" }]
+down = [{ kind = "rate", rate = "8Mbit", queue = { kind = "fifo", packets = 50 } }, { kind = "delay", delay = "10ms" }]
+"#;
+
 fn place() -> TempDir {
-    folder(&[("lossy.toml", LOSSY)])
+    folder(&[("lossy.toml", LOSSY), ("shared.toml", SHARED)])
 }
 
 /// Runs `isobath btc --lab lossy.toml` with `more`; the record is in `r`.
@@ -38,6 +50,38 @@ fn place() -> TempDir {
 fn in_lab(place: &Path, more: &[&str]) -> Value {
     let common = ["btc", "--lab", "lossy.toml", "--quiet", "--json", "-o", "r"];
     run(place, &[&common, more].concat()).measured()
+}
+
+#[test]
+fn what_a_links_cross_traffic_loses_is_not_the_transfers_loss() {
+    let Some(_machine) = Machine::shared() else {
+        return;
+    };
+    let place = place();
+    let args = [
+        "btc",
+        "--lab",
+        "shared.toml",
+        "--tools",
+        "ours,kernel",
+        "--segments",
+        "725",
+    ];
+    let told = run(
+        place.path(),
+        &[&args[..], &["-q", "--json", "-o", "r"]].concat(),
+    );
+    told.measured();
+    let record = place.path().join("r");
+    let [ours, kernel] = &rows::<Transfer>(&record)[..] else {
+        panic!("two transfers");
+    };
+    let segments = rows::<SegmentRow>(&record);
+    let arrived = segments
+        .iter()
+        .filter(|s| s.kind == "data" && s.end == "receiver");
+    assert_eq!(arrived.count() as u64, ours.sent_packets - ours.lost);
+    assert!(kernel.lost <= kernel.retransmits, "{kernel:?}");
 }
 
 /// Holds btc/definition, btc/unique-data, btc/loss-clustering, btc/ancillary, btc/cap-cooperative, btc/cap-size.
