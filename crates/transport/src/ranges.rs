@@ -75,6 +75,11 @@ impl Ranges {
         self.0.clear();
     }
 
+    /// How many ranges there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether there is nothing in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -629,6 +629,26 @@ fn where_the_rtt_is_known_duplicates_beyond_three_go_together() {
     assert!((1..=9).all(|number| plain.hear(number).is_some()));
 }
 
+/// The kernel's `TCP_SACK_BLOCKS_EXPECTED`: what waited would be pushed out of the blocks by more of its kind.
+#[test]
+fn no_duplicate_waits_that_begins_a_third_range() {
+    let mut far = Far::by(&at_once());
+    far.0
+        .set_round_trip(Duration::from_millis(200), Duration::from_millis(400));
+    assert!((1..=3).all(|number| far.hear(number).is_some()));
+    assert_eq!(far.hear(5), None, "the second range");
+    let three = vec![(7, 8), (5, 6), (1, 4)];
+    assert_eq!(far.hear(7), Some((0, three)));
+    assert_eq!(far.0.next_timeout(), None, "it told of what waited, too");
+    assert_eq!(far.hear(8), None, "more of the latest range");
+    assert_eq!(far.hear(6), None, "the latest two are one now");
+    // Every second segment is missing: each that comes is told of.
+    for number in (10..40).step_by(2) {
+        let (_, blocks) = far.hear(number).expect("at once");
+        assert_eq!(blocks.first(), Some(&(number, number + 1)));
+    }
+}
+
 /// Every segment is acknowledged at once.
 fn at_once() -> Options {
     Options {

@@ -5,6 +5,9 @@ use crate::ranges::Ranges;
 use crate::segment::{MAX_BLOCKS, SackBlocks};
 use std::collections::BTreeMap;
 
+/// Ranges that one acknowledgement is expected to tell of (the kernel's `TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED_BLOCKS: usize = 2;
+
 /// What became of a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Placed {
@@ -13,8 +16,12 @@ pub(super) enum Placed {
         /// See above.
         closed_gap: bool,
     },
-    /// Something is missing before it.
-    Beyond,
+    /// Something is missing before it. `is_far`: the range that it begins or extends is none of the two that the latest acknowledgement
+    /// told of first, so a few more like it, and there would be no room to tell of all.
+    Beyond {
+        /// See above.
+        is_far: bool,
+    },
     /// It was here already.
     Duplicate,
 }
@@ -84,8 +91,8 @@ impl Assembly {
         }
         beyond.waiting.insert(number, segment);
         beyond.ranges.insert(number, number + 1, |_, _| {});
-        beyond.touch(number);
-        Placed::Beyond
+        let is_far = beyond.touch(number) >= EXPECTED_BLOCKS;
+        Placed::Beyond { is_far }
     }
 
     /// The next segment is here, and with it those that waited for it.
@@ -141,19 +148,19 @@ impl Assembly {
 }
 
 impl Beyond {
-    /// The range around `number` is the latest that changed (RFC 2018 section 4).
-    fn touch(&mut self, number: u64) {
+    /// The range around `number` is the latest that changed (RFC 2018 section 4). Returns how many had changed since it did; of a new one, all
+    /// others.
+    fn touch(&mut self, number: u64) -> usize {
         let around = self.ranges.around(number);
         let is_same =
             |other: &u64| around.is_some_and(|range| range.0 <= *other && *other < range.1);
-        let end = self
-            .recent
-            .iter()
-            .position(is_same)
-            .unwrap_or(MAX_BLOCKS - 1);
+        let place = self.recent.iter().position(is_same);
+        let others = place.unwrap_or_else(|| self.ranges.count().saturating_sub(1));
+        let end = place.unwrap_or(MAX_BLOCKS - 1);
         if let Some(moved) = self.recent.get_mut(..=end) {
             moved.rotate_right(1);
         }
         self.recent[0] = number;
+        others
     }
 }

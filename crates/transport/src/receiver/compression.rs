@@ -1,8 +1,10 @@
 //! Which duplicate acknowledgements are left out (the kernel's compression of SACKs).
 //!
 //! While a segment is missing, each that comes beyond it is worth an acknowledgement at once (RFC 5681 section 4.2): the sender counts three to
-//! detect the loss. What later ones say, one of them says for all: its SACK blocks have everything so far. So Linux from 4.18 on sends three at
-//! once after each number expected, and then one for all that come within a twentieth of the RTT, and within 1 ms (`__tcp_ack_snd_check`).
+//! detect the loss. What later ones say, one of them says for all while its SACK blocks have room for everything that came. So Linux from 4.18 on
+//! sends three at once after each number expected, and then one for all that come within a twentieth of the RTT, and within 1 ms
+//! (`__tcp_ack_snd_check`). None waits for a segment that begins or extends a third range: those go at once (the kernel sends what waits then, and
+//! has the segment wait: as many acknowledgements, each one segment later).
 
 use std::time::Duration;
 use units::Instant;
@@ -39,7 +41,7 @@ impl Compression {
     /// A segment came beyond `next`, or brought `next` one further with something still missing. Whether it is acknowledged at once; else
     /// that happens after `delay`.
     pub(super) fn is_at_once(&mut self, next: u64, delay: Duration, now: Instant) -> bool {
-        if self.waiting >= MOST || delay.is_zero() {
+        if self.waiting >= MOST {
             return true;
         }
         if self.next != next {
@@ -47,6 +49,9 @@ impl Compression {
         }
         if self.at_once < AT_ONCE {
             self.at_once += 1;
+            return true;
+        }
+        if delay.is_zero() {
             return true;
         }
         self.waiting += 1;

@@ -125,7 +125,7 @@ impl Delay {
 
     /// A segment came beyond `next`, the number expected, or brought it one further with something still missing.
     pub(super) fn miss(&mut self, rule: DelayedAck, next: u64, now: Instant) {
-        let is_quick = self.quick > 0 && !self.takes_turns;
+        let is_quick = rule.quick > 0 && self.quick > 0 && !self.takes_turns;
         if self.is_due || is_quick {
             self.is_due = true;
             return;

@@ -191,12 +191,12 @@ impl Receiver {
                     .wait(self.options.delayed_ack, segment.len, bytes, now);
                 let is_one_further = self.assembly.next() == number + 1;
                 if closed_gap && self.assembly.has_gap() && is_one_further {
-                    self.miss(now);
+                    self.miss(false, now);
                 } else if closed_gap || segment.flags.last {
                     self.delay.hurry();
                 }
             }
-            Placed::Beyond => self.miss(now),
+            Placed::Beyond { is_far } => self.miss(is_far, now),
             Placed::Duplicate => {
                 self.trouble.receipts.duplicates += 1;
                 self.trouble.duplicate = Some(number);
@@ -205,11 +205,11 @@ impl Receiver {
         }
     }
 
-    /// Something is missing still.
-    fn miss(&mut self, now: Instant) {
+    /// Something is missing still. `is_far`: what came may soon not fit into an acknowledgement.
+    fn miss(&mut self, is_far: bool, now: Instant) {
         let mut rule = self.options.delayed_ack;
-        if self.options.recovery != Recovery::Sack {
-            // What waits can be told by SACK alone.
+        if is_far || self.options.recovery != Recovery::Sack {
+            // What waits can be told by SACK alone, and by that only as far as blocks go.
             rule.compression = Span::default();
         }
         self.delay.miss(rule, self.assembly.next(), now);
