@@ -4,6 +4,9 @@
 //! two segments with each that comes, until its bound (`tcp_grow_window`). The bound is what the receive buffer has room for, and
 //! follows what the application reads in a round trip: twice that, and more while it becomes more (`tcp_rcvbuf_grow`). So it grows through the
 //! sender's slow start, and hardly later. Here the application reads at once.
+//!
+//! Known differences: the round trip is the smoothed one of this host's own sender, where the kernel has one of what arrives, which grows with a
+//! queue; and segments beyond a gap do not make the window grow.
 
 use std::time::Duration;
 use units::Instant;
