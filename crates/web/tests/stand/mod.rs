@@ -28,12 +28,23 @@ pub(crate) struct Stand {
     threads: Vec<JoinHandle<()>>,
 }
 
+/// A port that is free for TCP may be taken for UDP: then another is tried.
+fn same_port() -> (TcpListener, sys::udp::UdpSocket) {
+    let pairs = std::iter::repeat_with(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let quic = sys::udp::UdpSocket::bind(listener.local_addr().unwrap());
+        quic.map(|quic| (listener, quic))
+    });
+    let mut free = pairs.take(20).filter_map(Result::ok);
+    free.next()
+        .expect("some port is free for both, which 20 were not")
+}
+
 impl Stand {
     pub(crate) fn new() -> Self {
         let made = rcgen::generate_simple_self_signed(vec!["isobath".to_owned()]).unwrap();
         let certificate = made.cert.der().to_vec();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let quic = sys::udp::UdpSocket::bind(listener.local_addr().unwrap()).unwrap();
+        let (listener, quic) = same_port();
         let key = made.signing_key.serialize_der();
         let site = Site::start(&certificate, &key, Some(Arc::new(quic))).unwrap();
         let resolver = UdpSocket::bind("127.0.0.1:0").unwrap();
